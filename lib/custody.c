@@ -66,19 +66,10 @@ void ku_custody_pause(struct ku_custody *c,
 struct ku_zk_request ku_custody_make(const struct ku_custody *c,
 	const char *path, enum ku_zk_mode mode)
 {
-	const struct ku_config *config = &c->depot->client->config;
 	bool mark = mode == KU_ZK_EPHEMERAL;
 
-	return (struct ku_zk_request){
-		.kind = KU_ZK_CREATE,
-		.path = path,
-		.data = mark ? c->id : c->data,
-		.len = mark ? (int)strlen(c->id) : c->len,
-		.version = -1,
-		.mode = mode,
-		.acl = config->acl,
-		.acl_count = config->acl_count,
-	};
+	return ku_create_request(c->depot->client, path, mark ? c->id : c->data,
+		mark ? (int)strlen(c->id) : c->len, mode);
 }
 
 struct ku_zk_request ku_custody_delete(const char *path, int version)

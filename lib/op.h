@@ -253,6 +253,10 @@ void ku_op_drop(struct ku_op *op);
    NULL is allowed.  The client is locked. */
 void ku_op_let_go(struct ku_op **op);
 
+/* Return the request that makes a node, with the client's access list. */
+struct ku_zk_request ku_create_request(const struct kustos_client *client,
+	const char *path, const char *data, int len, enum ku_zk_mode mode);
+
 /* Make a creation's own state.  The client is not locked. */
 enum kustos_err ku_create_init(struct ku_op *op);
 

@@ -75,6 +75,21 @@ static int count_levels(const struct ku_op *op)
 	return levels;
 }
 
+struct ku_zk_request ku_create_request(const struct kustos_client *client,
+	const char *path, const char *data, int len, enum ku_zk_mode mode)
+{
+	return (struct ku_zk_request){
+		.kind = KU_ZK_CREATE,
+		.path = path,
+		.data = data,
+		.len = len,
+		.version = -1,
+		.mode = mode,
+		.acl = client->config.acl,
+		.acl_count = client->config.acl_count,
+	};
+}
+
 enum kustos_err ku_create_init(struct ku_op *op)
 {
 	size_t size = strlen(op->path) + KU_PROTECTION_SIZE + 11;
@@ -161,23 +176,13 @@ static void create_answered(struct ku_op *op, const struct ku_zk_reply *reply)
 
 static void send_create(struct ku_op *op)
 {
-	const struct ku_config *config = &op->client->config;
-
 	if (op->unwanted) {
 		ku_op_finish(op, KUSTOS_ECANCELED);
 		return;
 	}
 	name_child(op, op->create->guid, ku_path_leaf(op->path));
-	op->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_CREATE,
-		.path = op->out_path,
-		.data = op->data,
-		.len = op->len,
-		.version = -1,
-		.mode = mode_of(op),
-		.acl = config->acl,
-		.acl_count = config->acl_count,
-	};
+	op->request.what = ku_create_request(op->client, op->out_path, op->data,
+		op->len, mode_of(op));
 	ku_op_send(op, create_answered);
 }
 
@@ -347,7 +352,6 @@ static void parent_made(struct ku_request *request,
 static bool send_parents(struct ku_op *op)
 {
 	struct ku_create *create = op->create;
-	const struct ku_config *config = &op->client->config;
 	const char *end = first_level(op);
 
 	create->as_containers = !op->plain && !op->client->ops.no_containers;
@@ -371,12 +375,10 @@ static bool send_parents(struct ku_op *op)
 			return false;
 		parent->owner = op;
 		parent->done = parent_made;
-		parent->what.kind = KU_ZK_CREATE;
-		parent->what.mode = create->as_containers ? KU_ZK_CONTAINER
-							  : KU_ZK_PERSISTENT;
-		parent->what.data = "";
-		parent->what.acl = config->acl;
-		parent->what.acl_count = config->acl_count;
+		parent->what = ku_create_request(op->client, parent->what.path,
+			"", 0,
+			create->as_containers ? KU_ZK_CONTAINER
+					      : KU_ZK_PERSISTENT);
 		ku_op_send_also(op, parent);
 	}
 	return true;

@@ -208,23 +208,14 @@ static bool form(struct ku_put *put, char **path, char **data, size_t *len)
 
 static bool add(struct batch *b, struct ku_put *put)
 {
-	const struct ku_config *config = &b->queue->client->config;
 	char *path, *data;
 	size_t len;
 
 	if (!form(put, &path, &data, &len))
 		return false;
 	b->puts[b->deed.op_count] = put;
-	b->ops[b->deed.op_count++] = (struct ku_zk_request){
-		.kind = KU_ZK_CREATE,
-		.path = path,
-		.data = data,
-		.len = (int)len,
-		.version = -1,
-		.mode = KU_ZK_PERSISTENT_SEQUENTIAL,
-		.acl = config->acl,
-		.acl_count = config->acl_count,
-	};
+	b->ops[b->deed.op_count++] = ku_create_request(b->queue->client, path,
+		data, (int)len, KU_ZK_PERSISTENT_SEQUENTIAL);
 	put->gathered++;
 	put->open++;
 	return true;

@@ -118,24 +118,14 @@ static const struct ku_deed_calls calls = {
    not. */
 static struct ku_zk_request again(const struct ku_queue *q, struct ku_catch *c)
 {
-	const struct ku_config *config = &q->client->config;
 	struct ku_bytes data = ku_item_close(q->kind, c->got);
 	char *number = c->path + strlen(q->path) + 1 + c->item.head;
 
 	if (*number != '\0')
 		c->digit = *number;
 	*number = c->named ? c->digit : '\0';
-	return (struct ku_zk_request){
-		.kind = KU_ZK_CREATE,
-		.path = c->path,
-		.data = data.data,
-		.len = (int)data.len,
-		.version = -1,
-		.mode = c->named ? KU_ZK_PERSISTENT
-				 : KU_ZK_PERSISTENT_SEQUENTIAL,
-		.acl = config->acl,
-		.acl_count = config->acl_count,
-	};
+	return ku_create_request(q->client, c->path, data.data, (int)data.len,
+		c->named ? KU_ZK_PERSISTENT : KU_ZK_PERSISTENT_SEQUENTIAL);
 }
 
 /* Would a server take it in one frame with the change of a receipt? */

@@ -311,7 +311,7 @@ mutant L08_no_look_after_a_reconnect lib/line_session.c \
 mutant L08_no_look_on_the_same_connection lib/line_session.c \
 	's/place->line->connection = 0;//'
 mutant L09_exists_instead_of_get lib/line_watch.c \
-	's/\.kind = KU_ZK_GET/.kind = KU_ZK_EXISTS/'
+	's/KU_ZK_GET, lookout->path/KU_ZK_EXISTS, lookout->path/'
 mutant L12_own_node_made_anew lib/line_watch.c \
 	's/ku_place_advance(place);/ku_place_restart(place);/'
 mutant L14_waiter_of_a_dead_session_waits_on lib/line_session.c \
