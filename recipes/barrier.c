@@ -48,9 +48,6 @@ static bool copy(struct kustos_barrier *barrier, const char *path,
 static bool read_options(const struct kustos_barrier_options *from,
 	struct kustos_barrier_options *to)
 {
-	struct kustos_barrier_options defaults = KUSTOS_BARRIER_OPTIONS_INIT;
-
-	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		ku_recipe_storable(to->data, to->data_len);
 }
@@ -62,7 +59,7 @@ enum kustos_err kustos_barrier_create(struct kustos_client *client,
 	static const struct ku_vigil_wish wish = { .kind = KU_ZK_GET,
 		.brief = true,
 		.judge = judge };
-	struct kustos_barrier_options o;
+	struct kustos_barrier_options o = KUSTOS_BARRIER_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)

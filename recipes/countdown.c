@@ -70,9 +70,6 @@ static bool copy(struct kustos_countdown *c, const char *path,
 static bool read_options(const struct kustos_countdown_options *from,
 	struct kustos_countdown_options *to)
 {
-	struct kustos_countdown_options defaults = KUSTOS_COUNTDOWN_OPTIONS_INIT;
-
-	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		ku_recipe_storable(to->data, to->data_len);
 }
@@ -82,7 +79,7 @@ enum kustos_err kustos_countdown_create(struct kustos_client *client,
 	const struct kustos_countdown_options *options,
 	struct kustos_countdown **out)
 {
-	struct kustos_countdown_options o;
+	struct kustos_countdown_options o = KUSTOS_COUNTDOWN_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)

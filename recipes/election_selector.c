@@ -37,9 +37,6 @@ static void lead(void *arg, struct kustos_hold *hold,
 static bool read_options(const struct kustos_selector_options *from,
 	struct kustos_selector_options *to)
 {
-	struct kustos_selector_options defaults = KUSTOS_SELECTOR_OPTIONS_INIT;
-
-	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) && to->lead != NULL &&
 		ku_recipe_dialect(to->dialect);
 }
@@ -48,7 +45,7 @@ enum kustos_err kustos_selector_create(struct kustos_client *client,
 	const char *path, const struct kustos_selector_options *options,
 	struct kustos_selector **out)
 {
-	struct kustos_selector_options o;
+	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)

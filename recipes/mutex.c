@@ -19,9 +19,6 @@ static struct ku_gate *gate_of(const struct kustos_mutex *mutex)
 static bool read_options(const struct kustos_mutex_options *from,
 	struct kustos_mutex_options *to)
 {
-	struct kustos_mutex_options defaults = KUSTOS_MUTEX_OPTIONS_INIT;
-
-	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		to->local_handoffs >= 0 && ku_recipe_dialect(to->dialect) &&
 		ku_recipe_storable(to->data, to->data_len) &&
@@ -32,7 +29,7 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 	const char *path, const struct kustos_mutex_options *options,
 	struct kustos_mutex **out)
 {
-	struct kustos_mutex_options o;
+	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)

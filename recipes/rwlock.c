@@ -23,9 +23,6 @@ static struct ku_gate *gate_of(const struct kustos_rwlock *rw,
 static bool read_options(const struct kustos_rwlock_options *from,
 	struct kustos_rwlock_options *to)
 {
-	struct kustos_rwlock_options defaults = KUSTOS_RWLOCK_OPTIONS_INIT;
-
-	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) && to->reserved == 0 &&
 		to->local_handoffs >= 0 && ku_recipe_dialect(to->dialect) &&
 		ku_recipe_storable(to->data, to->data_len);
@@ -65,7 +62,7 @@ enum kustos_err kustos_rwlock_create(struct kustos_client *client,
 	const char *path, const struct kustos_rwlock_options *options,
 	struct kustos_rwlock **out)
 {
-	struct kustos_rwlock_options o;
+	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)

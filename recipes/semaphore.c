@@ -24,9 +24,6 @@ struct kustos_semaphore_mutex {
 static bool read_options(const struct kustos_semaphore_options *from,
 	struct kustos_semaphore_options *to)
 {
-	struct kustos_semaphore_options defaults = KUSTOS_SEMAPHORE_OPTIONS_INIT;
-
-	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		ku_recipe_storable(to->data, to->data_len);
 }
@@ -59,7 +56,7 @@ enum kustos_err kustos_semaphore_create(struct kustos_client *client,
 	const char *path, const struct kustos_semaphore_options *options,
 	struct kustos_semaphore **out)
 {
-	struct kustos_semaphore_options o;
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)
@@ -174,7 +171,7 @@ enum kustos_err kustos_semaphore_mutex_create(struct kustos_client *client,
 	const char *path, const struct kustos_semaphore_options *options,
 	struct kustos_semaphore_mutex **out)
 {
-	struct kustos_semaphore_options o;
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)

@@ -20,9 +20,6 @@ static struct ku_gate *gate_of(const struct kustos_simple *lock)
 static bool read_options(const struct kustos_simple_options *from,
 	struct kustos_simple_options *to)
 {
-	struct kustos_simple_options defaults = KUSTOS_SIMPLE_OPTIONS_INIT;
-
-	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) && to->reserved == 0 &&
 		to->local_handoffs >= 0 &&
 		ku_recipe_storable(to->data, to->data_len);
@@ -32,7 +29,7 @@ enum kustos_err kustos_simple_create(struct kustos_client *client,
 	const char *path, const struct kustos_simple_options *options,
 	struct kustos_simple **out)
 {
-	struct kustos_simple_options o;
+	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)
