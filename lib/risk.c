@@ -7,36 +7,34 @@
  */
 #include "client.h"
 
-static void set_told(struct ku_risk *risk, bool told)
+/* Of one that is watched: was its function called since more was last left? */
+static bool is_told(const struct ku_risk *risk)
 {
-	if (told != risk->told && told)
-		risk->client->risks.told++;
-	else if (told != risk->told)
-		risk->client->risks.told--;
-	risk->told = told;
+	return !ku_timer_is_set(&risk->timer);
 }
 
-static void look(struct ku_risk *risk)
+/* "told": is_told(), before its timer was due. */
+static void look(struct ku_risk *risk, bool told)
 {
 	struct kustos_client *client = risk->client;
 	int64_t now = ku_now(client);
 	int64_t left = ku_lease_left(&client->session.lease, now);
 
+	client->risks.told -= told;
 	if (left > risk->before_ns) {
-		set_told(risk, false);
 		ku_set_timer(client, &risk->timer,
 			now + left - risk->before_ns);
 		return;
 	}
 	ku_timer_unset(&client->timers, &risk->timer);
-	if (!risk->told)
+	if (!told)
 		risk->fn(risk);
-	set_told(risk, true);
+	client->risks.told++;
 }
 
 static void due(struct ku_timer *timer)
 {
-	look((struct ku_risk *)timer);
+	look((struct ku_risk *)timer, false);
 }
 
 void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
@@ -49,7 +47,7 @@ void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
 	risk->before_ns = before_ns;
 	risk->timer.fn = due;
 	KU_LIST_PUSH(risks->first, risk);
-	look(risk);
+	look(risk, false);
 }
 
 void ku_risk_stop(struct ku_risk *risk)
@@ -58,7 +56,7 @@ void ku_risk_stop(struct ku_risk *risk)
 
 	if (client == NULL)
 		return;
-	set_told(risk, false);
+	client->risks.told -= is_told(risk);
 	ku_timer_unset(&client->timers, &risk->timer);
 	KU_LIST_REMOVE(client->risks.first, risk);
 	risk->client = NULL;
@@ -75,5 +73,5 @@ void ku_risks_prolonged(struct kustos_client *client)
 void ku_risks_look(struct kustos_client *client)
 {
 	for (struct ku_risk *r = client->risks.first; r != NULL; r = r->next)
-		look(r);
+		look(r, is_told(r));
 }

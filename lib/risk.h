@@ -9,7 +9,7 @@
 
 #include "timer.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
 struct kustos_client;
 struct ku_risk;
@@ -17,11 +17,10 @@ struct ku_risk;
 typedef void ku_risk_fn(struct ku_risk *risk);
 
 struct ku_risk { /* a field of whatever is at risk; zero before its use */
-	struct ku_timer timer;
+	struct ku_timer timer; /* not set: "fn" was called since more was left */
 	struct kustos_client *client;
 	ku_risk_fn *fn;
 	int64_t before_ns;
-	bool told; /* "fn" was called since more was last left */
 	struct ku_risk *prev, *next;
 };
 

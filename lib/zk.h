@@ -90,12 +90,12 @@ struct ku_zk_request {
 	int version;		      /* DELETE, SET, CHECK; -1 = any */
 	const struct kustos_acl *acl; /* CREATE */
 	int acl_count;
-	bool watch; /* GET, EXISTS, CHILDREN */
-	enum ku_zk_watch_kind unwatch;
+	int op_count;
 	const struct ku_zk_request *ops; /* MULTI: CREATE (but no container,
 					    which libzookeeper_mt cannot),
 					    DELETE, SET, CHECK */
-	int op_count;
+	enum ku_zk_watch_kind unwatch;
+	bool watch; /* GET, EXISTS, CHILDREN */
 };
 
 struct ku_zk_result { /* of one operation of a MULTI */

@@ -40,17 +40,14 @@ struct spy {
 	int fired[KU_WATCH_GONE + 1];
 };
 
-static void spy_fired(struct kustos_client *c, struct ku_watch *watch,
-	enum ku_watch_event event)
+static void spy_fired(struct ku_watch *watch, enum ku_watch_event event)
 {
 	struct spy *spy = (struct spy *)watch;
 
-	(void)c;
 	__atomic_add_fetch(&spy->fired[event], 1, __ATOMIC_SEQ_CST);
 }
 
-static void spy_set(struct kustos_client *c, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void spy_set(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct spy *spy = request->owner;
 	bool kept = reply->rc == KU_ZK_OK ||
@@ -58,7 +55,7 @@ static void spy_set(struct kustos_client *c, struct ku_request *request,
 			request->what.kind == KU_ZK_EXISTS);
 
 	if (!kept)
-		ku_watch_failed(c, &spy->watch);
+		ku_watch_failed(client, &spy->watch);
 	__atomic_store_n(&spy->set, true, __ATOMIC_SEQ_CST);
 }
 
