@@ -8,10 +8,10 @@
 # failure, and so is a new call in a node of the map that has been released
 # according to NEWS.  CONTRIBUTING.md says what to do then.
 #
-# Run by make check; exits with 77 if there is no abidiff, or if the libraries
-# are for another machine than the dumps or have no debug information.  "make
-# keep-abi" writes new dumps: whenever wanted before the first release, and
-# later with each release.
+# Run by make check; exits with 77 if there is no abidiff, if abidw writes another
+# format than that of the dumps, or if the libraries are for another machine than
+# the dumps or have no debug information.  "make keep-abi" writes new dumps:
+# whenever wanted before the first release, and later with each release.
 set -u
 
 : "${srcdir=.}" "${recipes?}"
@@ -32,6 +32,11 @@ dump() {
 		sed -e "/version='KUSTOS_PRIVATE'/d" \
 			-e "s|path='[^']*/\\([a-z]*/[^/']*\\)'|path='\\1'|" \
 			-e "/<function-decl name='ku_/,/<\/function-decl>/d"
+}
+
+# format: the version of the format of the dump on standard input.
+format() {
+	sed -n "s/^<abi-corpus version='\([^']*\)'.*/\1/p"
 }
 
 # cut_to KEPT NOW: the dump NOW without the fields that were added at the end of
@@ -162,6 +167,15 @@ check_the_check() {
 
 if [ "$job" = keep ] && released && developed; then
 	complain 'what is kept is a release: say in NEWS that this is one'
+	exit 1
+fi
+# Newer versions of abidw (2.6) do not know the label in tests/abi/private, and leave
+# out the arguments of private types.  Such dumps show changes that nobody made.
+kept_format=$(format <"$kept/libkustos.abi")
+now_format=$(dump libkustos | format)
+if [ -n "$now_format" ] && [ "$kept_format" != "$now_format" ]; then
+	echo "abidw writes format $now_format, and the dumps have format $kept_format"
+	[ "$job" = check ] && exit 77
 	exit 1
 fi
 # Without recipes, printf would print a library without a name.
