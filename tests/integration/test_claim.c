@@ -138,7 +138,10 @@ START_TEST(many_are_acknowledged_in_flight)
 	ck_assert_int_eq(queue_count(), 0);
 	/* The first listing was enough for all of them. */
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 0);
-	ck_assert_int_eq(proxy_count(proxy, ZK_OP_GET), 199);
+	/* Each item is read once.  So is the marker of a claim that a busy machine
+	   lets last until it is watched. */
+	ck_assert_int_ge(proxy_count(proxy, ZK_OP_GET), 199);
+	ck_assert_int_le(proxy_count(proxy, ZK_OP_GET), 199 + 200);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_MULTI), 199 + 200);
 }
 END_TEST
