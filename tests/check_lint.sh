@@ -80,6 +80,9 @@ if [ "$parts" != rules ]; then
 	lines 501 | complains '501 lines, more than 500' lib/a.c
 fi
 
+"$work/tools/lint" rule >"$work/out" 2>&1
+[ $? = 2 ] || complain "of a part that it does not have: $(cat "$work/out")"
+
 # One test of another tool: if the tool crashes, lint must not take the file for
 # clean.
 parts=tidy PATH=$work/bin:$PATH

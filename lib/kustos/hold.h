@@ -111,7 +111,7 @@ KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 
 /* Have "fn" called when "before_ms" milliseconds or less are left, once until
    more are left again: the time to stop in good order.  Returns KUSTOS_OK,
-   KUSTOS_EINVAL if "hold" is NULL or "before_ms" is negative, KUSTOS_ENOMEM or
+   KUSTOS_EINVAL if "hold" is NULL or "before_ms" is negative, or
    KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_hold_at_risk(
 	struct kustos_hold *hold, int64_t before_ms, kustos_hold_fn *fn,
