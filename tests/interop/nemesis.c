@@ -11,11 +11,22 @@
 #include <stdlib.h>
 
 #define ALL ENSEMBLE_SIZE
+#define SOON 20 /* requests, of which one is not answered */
 
-enum fault { NONE, KILLED, STOPPED, CUT, REFUSED, HELD, SWALLOWED, FAULTS };
+enum fault {
+	NONE,
+	KILLED,
+	STOPPED,
+	CUT,
+	UNANSWERED,
+	REFUSED,
+	HELD,
+	SWALLOWED,
+	FAULTS
+};
 
 static const char *const words[FAULTS] = { "none", "killed", "stopped", "cut",
-	"refused", "held", "swallowed" };
+	"unanswered", "refused", "held", "swallowed" };
 
 static const enum proxy_mode modes[FAULTS] = {
 	[REFUSED] = PROXY_REFUSE, [HELD] = PROXY_HOLD, [SWALLOWED] = PROXY_HOLE
@@ -27,6 +38,7 @@ struct nemesis {
 	char hosts[160];
 	enum fault fault;
 	int victim; /* of the fault: a server, or ALL */
+	bool spares_servers;
 };
 
 struct nemesis *nemesis_start(void)
@@ -80,6 +92,15 @@ static void set_mode(struct nemesis *n, enum proxy_mode mode)
 			proxy_set_mode(n->ways[i], mode);
 }
 
+/* The fault happens to one of the next requests, chosen with "seed". */
+static void arm(struct nemesis *n, enum proxy_fault fault, unsigned *seed)
+{
+	for (int i = 0; i < ENSEMBLE_SIZE; i++)
+		if (n->victim == ALL || n->victim == i)
+			proxy_arm(n->ways[i], fault, PROXY_ANY,
+				seed == NULL ? 1 : 1 + rand_r(seed) % SOON);
+}
+
 void nemesis_mend(struct nemesis *n)
 {
 	struct server *victim = ensemble_server(n->ensemble, n->victim % ALL);
@@ -88,7 +109,9 @@ void nemesis_mend(struct nemesis *n)
 		ck_assert_int_eq(server_launch(victim), 0);
 	else if (n->fault == STOPPED)
 		ck_assert_int_eq(server_resume(victim), 0);
-	else if (n->fault > CUT)
+	else if (n->fault == UNANSWERED)
+		arm(n, PROXY_NO_FAULT, NULL);
+	else if (n->fault >= REFUSED)
 		set_mode(n, PROXY_PASS);
 	n->fault = NONE;
 }
@@ -108,10 +131,17 @@ static void cut(struct nemesis *n)
 			proxy_cut(n->ways[i]);
 }
 
+void nemesis_spare_servers(struct nemesis *n)
+{
+	n->spares_servers = true;
+}
+
 const char *nemesis_strike(struct nemesis *n, unsigned *seed)
 {
 	nemesis_mend(n);
 	n->fault = (enum fault)(1 + rand_r(seed) % (FAULTS - 1));
+	if (n->fault == KILLED && n->spares_servers)
+		n->fault = STOPPED;
 	if (n->fault == KILLED || n->fault == STOPPED) {
 		/* One at a time, so that the other two can go on. */
 		nemesis_settle(n);
@@ -126,6 +156,8 @@ const char *nemesis_strike(struct nemesis *n, unsigned *seed)
 		server_pause(ensemble_server(n->ensemble, n->victim));
 	else if (n->fault == CUT)
 		cut(n);
+	else if (n->fault == UNANSWERED)
+		arm(n, PROXY_LOSE_REPLY, seed);
 	else
 		set_mode(n, modes[n->fault]);
 	return words[n->fault];

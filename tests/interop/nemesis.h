@@ -21,10 +21,13 @@ const char *nemesis_hosts(const struct nemesis *n);
 /* Return the address of a server itself. */
 const char *nemesis_server(const struct nemesis *n, int i);
 
+/* Kill no server from now on: stop it instead. */
+void nemesis_spare_servers(struct nemesis *n);
+
 /* Let something fail, chosen with "seed": a server is killed or stopped, its
-   connections are cut, refused, held back or swallowed, or those of all
-   servers.  Something that had failed before is mended first.  Returns what
-   it was, as a word. */
+   connections are cut, refused, held back or swallowed, or cut in place of the
+   reply to a request, or those of all servers.  Something that had failed
+   before is mended first.  Returns what it was, as a word. */
 const char *nemesis_strike(struct nemesis *n, unsigned *seed);
 
 /* Mend what has failed.  Does not wait until a server answers. */
