@@ -57,6 +57,10 @@ interop_tests += %D%/test_spans
 %C%_test_spans_LDADD = $(interop_ldadd)
 # For check-soak only.
 EXTRA_PROGRAMS += %D%/test_soak
+%C%_test_soak_SOURCES = %D%/test_soak.c %D%/soak.c %D%/soak.h \
+	%D%/soak_line.c %D%/soak_line.h %D%/soak_lock.c \
+	%D%/soak_semaphore.c %D%/soak_election.c \
+	%D%/soak_items.c %D%/soak_items.h %D%/soak_queue.c %D%/soak_claims.c
 %C%_test_soak_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_together
 %C%_test_together_LDADD = $(interop_ldadd)
@@ -68,7 +72,7 @@ check_PROGRAMS += %D%/peer
 check_DATA += %D%/Peer.stamp
 endif
 %C%_peer_SOURCES = %D%/peer.c %D%/peer_elect.c %D%/peer_semaphore.c \
-	%D%/peer_barrier.c %D%/peer_holds.c %D%/peer_words.h
+	%D%/peer_barrier.c %D%/peer_holds.c %D%/peer_queue.c %D%/peer_words.h
 %C%_peer_LDADD = $(all_libraries)
 %C%_peer_LDFLAGS = $(AM_LDFLAGS) -no-install
 
@@ -97,9 +101,9 @@ TESTS += $(interop_tests)
 endif
 endif
 
-# Part of "make check-long".  SOAK_SEED is another one each time.  77: something that
-# it needs is missing.
-SOAK_SECONDS = 1200
+# Part of "make check-long".  SOAK_SECONDS is for each scene.  SOAK_SEED is another one
+# each time.  77: something that it needs is missing.
+SOAK_SECONDS = 180
 .PHONY: check-interop check-soak
 check-soak: %D%/test_soak %D%/peer %D%/Peer.stamp
 	@seed=$${SOAK_SEED-$$(date +%s)}; echo "SOAK_SEED=$$seed"; \

@@ -351,6 +351,7 @@ static const struct command {
 	{ "revoke", 2, 2, ask_back },
 	{ "elect", 4, 4, elect },
 	{ "leads", 3, 3, leads },
+	{ "term", 2, 2, term },
 	{ "resign", 2, 2, resign },
 	{ "hand", 3, 3, hand },
 	{ "candidates", 2, 2, candidates },
@@ -358,6 +359,7 @@ static const struct command {
 	{ "count", 6, 7, count },
 	{ "reign", 5, 5, reign },
 	{ "lease", 5, 5, lease },
+	{ "leases", 2, 2, held_leases },
 	{ "return", 2, 2, give_leases },
 	{ "resize", 4, 4, resize },
 	{ "holders", 3, 3, holders },
@@ -367,6 +369,13 @@ static const struct command {
 	{ "pass", 3, 3, gate_pass },
 	{ "enter", 4, 4, step_enter },
 	{ "leave", 3, 3, step_leave },
+	{ "supply", 6, 6, supply },
+	{ "fetch", 5, 5, fetch },
+	{ "claim", 5, 5, claim_one },
+	{ "has", 2, 2, claim_has },
+	{ "ack", 3, 3, claim_end },
+	{ "requeue", 3, 3, claim_end },
+	{ "unclaim", 2, 2, claim_end },
 };
 
 static void answer(char *line)
@@ -414,6 +423,7 @@ static void hang_up(void)
 		election_end(&locks[i]);
 		leases_end(&locks[i]);
 		barriers_end(&locks[i]);
+		store_end(&locks[i]);
 		if (locks[i].asked >= 0)
 			close(locks[i].asked);
 	}

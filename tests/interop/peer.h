@@ -14,12 +14,14 @@
  *	participants PATH		COUNT NODE=DATA NODE=DATA ...
  *	elect PATH ID HOW		ok
  *	leads PATH MS			leads NS | no
+ *	term PATH			term TERM | lost
  *	resign PATH			resigned
  *	hand PATH ID			handed
  *	candidates PATH			COUNT LEADER ID ID ...
  *	count PATH N COUNTER FILE MS [PERCENT]	counted N
  *	reign PATH N COUNTER FILE	counted N
  *	lease PATH MAX COUNT MS		leased NS | timeout
+ *	leases PATH			leases COUNT NODE NODE ... | lost
  *	return PATH			returned | lost
  *	resize PATH MAX N		resized
  *	holders PATH MAX		COUNT NODE NODE ...
@@ -36,6 +38,13 @@
  *	feed PATH FROM TO		ok
  *	consume PATH MS			ok
  *	consumed PATH			consumed COUNT ITEM ITEM ...
+ *	supply KIND PATH FROM TO MS	supplied COUNT
+ *	fetch KIND PATH MAX MS		fetched COUNT ITEM ITEM ...
+ *	claim KIND PATH MS AHEAD	claimed ITEM NODE | claimed
+ *	has PATH			has | lost
+ *	ack PATH MS			acked | lost | unknown
+ *	requeue PATH MS			requeued | lost | unknown
+ *	unclaim PATH			unclaimed
  *	exit				none; it closes its session and ends
  *
  * A command that fails is answered with "error" and the reason.  MS is how long
@@ -69,6 +78,13 @@
  * were begun.  Our process knows none of these queue commands, and only
  * Curator's knows "pour".
  *
+ * Only our process knows the other commands for queues.  "supply" puts the
+ * numbers from FROM to TO - 1, and COUNT of them, from the first on, were
+ * certainly put within MS.  "fetch" takes up to MAX items, and waits MS for the
+ * first.  "claim" claims an item, and AHEAD others before they are asked for
+ * (which the first "claim" decides); "has" tells whether the process certainly
+ * still has it, and "ack", "requeue" and "unclaim" end the claim.
+ *
  * "count" reads the number in the node COUNTER and writes it back with 1 added,
  * N times, each time while it holds the lock at PATH.  FILE gets a line "NS NS"
  * for each turn: the first and the last moment.  A turn for which the lock was
@@ -90,7 +106,8 @@
  * NS xLEASES" for each time.
  *
  * "node" is answered with the node of a hold that is certainly held when the
- * answer is written.
+ * answer is written; "leases" with all nodes of the process's leases, if none
+ * is lost; "term" with the token of the leadership.
  *
  * Only Kustos knows the state of a hold.  kazoo has no semaphore that the
  * others could share.  A reader of kazoo 2.8.0 waits for writers that came

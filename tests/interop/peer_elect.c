@@ -140,6 +140,19 @@ void leads(char **w)
 		say("leads %" PRId64, now_ns());
 }
 
+void term(char **w)
+{
+	const struct lock *lock = lock_of(w[1], 0);
+	int64_t now = lock->chief != NULL
+		? kustos_selector_term(lock->chief->selector)
+		: kustos_latch_term(lock->latch);
+
+	if (now == 0)
+		say("lost");
+	else
+		say("term %" PRId64, now);
+}
+
 void election_end(struct lock *lock)
 {
 	kustos_latch_destroy(lock->latch);

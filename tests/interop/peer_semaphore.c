@@ -96,6 +96,20 @@ void lease(char **w)
 		say("leased %" PRId64, now_ns());
 }
 
+void held_leases(char **w)
+{
+	const struct leases *l = leases_of(w[1]);
+
+	for (int i = 0; i < l->count; i++)
+		if (kustos_hold_state(l->holds[i]) == KUSTOS_HOLD_LOST) {
+			say("lost");
+			return;
+		}
+	say("leases %d", l->count);
+	for (int i = 0; i < l->count; i++)
+		say(" %s", strrchr(kustos_hold_path(l->holds[i]), '/') + 1);
+}
+
 void give_leases(char **w)
 {
 	say(give_back(leases_of(w[1])) > 0 ? "lost" : "returned");

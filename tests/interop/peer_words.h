@@ -1,7 +1,7 @@
 /*
  * peer_words.h - what the files of the process that locks with Kustos share:
- * peer.c, peer_elect.c for elections, peer_semaphore.c, peer_barrier.c, and
- * peer_holds.c.
+ * peer.c, peer_elect.c for elections, peer_semaphore.c, peer_barrier.c,
+ * peer_queue.c, and peer_holds.c.
  */
 #ifndef TEST_PEER_WORDS_H
 #define TEST_PEER_WORDS_H
@@ -18,6 +18,7 @@
 struct kustos_client;
 struct chief;
 struct leases;
+struct store;
 
 /* Everything at one path; a test uses only one of these. */
 struct lock {
@@ -27,6 +28,7 @@ struct lock {
 	struct kustos_latch *latch; /* NULL: no candidate */
 	struct chief *chief;	    /* the same */
 	struct leases *leases;	    /* the same */
+	struct store *store;	    /* the same */
 	struct kustos_barrier *gate;
 	struct kustos_double_barrier *step;
 	struct kustos_simple *simple; /* NULL: not asked for yet */
@@ -56,6 +58,7 @@ int use(const char *counter, bool only_read);
 /* The commands for elections, and the end of what they have begun. */
 void elect(char **w);
 void leads(char **w);
+void term(char **w);
 void resign(char **w);
 void hand(char **w);
 void candidates(char **w);
@@ -64,6 +67,7 @@ void election_end(struct lock *lock);
 
 /* The same for semaphores. */
 void lease(char **w);
+void held_leases(char **w);
 void give_leases(char **w);
 void resize(char **w);
 void holders(char **w);
@@ -77,6 +81,14 @@ void gate_pass(char **w);
 void step_enter(char **w);
 void step_leave(char **w);
 void barriers_end(struct lock *lock);
+
+/* And for queues. */
+void supply(char **w);
+void fetch(char **w);
+void claim_one(char **w);
+void claim_has(char **w);
+void claim_end(char **w);
+void store_end(struct lock *lock);
 
 /* The semaphore's mutex at the path of "lock". */
 enum kustos_err sole_take(struct lock *lock, long ms);
