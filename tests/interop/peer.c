@@ -354,6 +354,7 @@ static const struct command {
 	{ "term", 2, 2, term },
 	{ "resign", 2, 2, resign },
 	{ "hand", 3, 3, hand },
+	{ "yield", 3, 3, yield },
 	{ "candidates", 2, 2, candidates },
 	{ "participants", 2, 2, participants },
 	{ "count", 6, 7, count },

@@ -17,6 +17,7 @@
  *	term PATH			term TERM | lost
  *	resign PATH			resigned
  *	hand PATH ID			handed
+ *	yield PATH MS			yielded OUTCOME
  *	candidates PATH			COUNT LEADER ID ID ...
  *	count PATH N COUNTER FILE MS [PERCENT]	counted N
  *	reign PATH N COUNTER FILE	counted N
@@ -60,7 +61,8 @@
  * "select": a function that leads until it is told to return.  kazoo's Election
  * is of the second kind, and kazoo has no latch.  "candidates" is answered with
  * the leader's id and then all ids in order.  "hand" makes a leader hand over
- * to ID, which only Kustos can do.
+ * to ID, which only Kustos can do; "yield" makes it hand over to the next one,
+ * as far as there is one and nothing fails.
  *
  * "close" sets the barrier at PATH, "open" removes it, and "pass" waits for it.
  * "enter" and "leave" are for a double barrier of N members.

@@ -180,6 +180,30 @@ void hand(char **w)
 		say("handed");
 }
 
+void yield(char **w)
+{
+	const struct lock *lock = lock_of(w[1], 0);
+	kustos_deadline end = kustos_after_ms(strtol(w[2], NULL, 10));
+	enum kustos_err err = lock->chief != NULL
+		? kustos_selector_hand_over(lock->chief->selector, NULL, end,
+			  NULL)
+		: kustos_latch_hand_over(lock->latch, NULL, end, NULL);
+
+	switch (err) {
+	case KUSTOS_OK:
+	case KUSTOS_EABSENT:
+	case KUSTOS_ECHANGED:
+	case KUSTOS_ELOST:
+	case KUSTOS_ENOTHELD:
+	case KUSTOS_ETIMEDOUT:
+	case KUSTOS_EUNKNOWN:
+		say("yielded %s", kustos_strerror(err));
+		break;
+	default:
+		(void)check(err, "hand over");
+	}
+}
+
 void candidates(char **w)
 {
 	struct kustos_participants *p = NULL;

@@ -61,6 +61,7 @@ void leads(char **w);
 void term(char **w);
 void resign(char **w);
 void hand(char **w);
+void yield(char **w);
 void candidates(char **w);
 void reign(char **w);
 void election_end(struct lock *lock);

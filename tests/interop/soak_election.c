@@ -1,7 +1,7 @@
 /*
  * soak_election.c - the latch, with Curator's; and the selector, with Curator's
  * and kazoo's.  While one of ours says that it leads, its node is the first of
- * the line.
+ * the line.  Every other term of ours ends with a hand-over to the next one.
  */
 #include "soak_line.h"
 
@@ -10,10 +10,11 @@
 #define LINE "/election"
 
 static int64_t last_term;
+static int yields, handed; /* hand-overs: begun, and certainly done */
 
 static void prepare(const char *server)
 {
-	last_term = 0;
+	last_term = yields = handed = 0;
 	line_prepare(server, LINE);
 }
 
@@ -44,8 +45,13 @@ static void look(struct contender *c)
 	c->doing = SAYS;
 }
 
+/* Ours may hand over to the next one before. */
 static void give(struct contender *c)
 {
+	if (soak_is_ours(c) && soak_below(2)) {
+		peer_tell(&c->peer, "yield " LINE " %d", soak_patience_ms());
+		yields++;
+	}
 	peer_tell(&c->peer, "resign " LINE);
 	c->doing = GIVES;
 }
@@ -83,13 +89,17 @@ static void answer(struct contender *c)
 	} else if (c->doing == WAITS && soak_said(c, "no")) {
 		c->served = false;
 		give(c);
-	} else if (c->doing == GIVES) {
+	} else if (soak_said(c, "resigned")) {
 		soak_rest(c, c->served);
+	} else {
+		handed += soak_said(c, "yielded success");
 	}
 }
 
 static void verdict(const char *server)
 {
+	fprintf(stderr, "%s: %d of %d hand-overs done\n", soak.scene->name,
+		handed, yields);
 	line_end();
 	test_within(raw_count_children(server, LINE) == 0, PATIENCE_MS);
 }
