@@ -22,11 +22,12 @@ enum fault {
 	REFUSED,
 	HELD,
 	SWALLOWED,
+	LAGGED,
 	FAULTS
 };
 
 static const char *const words[FAULTS] = { "none", "killed", "stopped", "cut",
-	"unanswered", "refused", "held", "swallowed" };
+	"unanswered", "refused", "held", "swallowed", "lagged" };
 
 static const enum proxy_mode modes[FAULTS] = {
 	[REFUSED] = PROXY_REFUSE, [HELD] = PROXY_HOLD, [SWALLOWED] = PROXY_HOLE
@@ -41,7 +42,7 @@ struct nemesis {
 	bool spares_servers;
 };
 
-struct nemesis *nemesis_start(void)
+struct nemesis *nemesis_start(bool lag)
 {
 	const struct server_options o = { .min_session_ms = 1000 };
 	struct nemesis *n = calloc(1, sizeof(*n));
@@ -49,7 +50,7 @@ struct nemesis *nemesis_start(void)
 	char ip[24];
 
 	ck_assert_ptr_nonnull(n);
-	n->ensemble = ensemble_start(&o, false);
+	n->ensemble = ensemble_start(&o, lag);
 	ck_assert_ptr_nonnull(n->ensemble);
 	for (int i = 0; i < ENSEMBLE_SIZE; i++) {
 		snprintf(ip, sizeof(ip), "127.0.0.%d", 11 + i);
@@ -111,6 +112,8 @@ void nemesis_mend(struct nemesis *n)
 		ck_assert_int_eq(server_resume(victim), 0);
 	else if (n->fault == UNANSWERED)
 		arm(n, PROXY_NO_FAULT, NULL);
+	else if (n->fault == LAGGED)
+		proxy_set_mode(ensemble_lag(n->ensemble), PROXY_PASS);
 	else if (n->fault >= REFUSED)
 		set_mode(n, PROXY_PASS);
 	n->fault = NONE;
@@ -136,10 +139,18 @@ void nemesis_spare_servers(struct nemesis *n)
 	n->spares_servers = true;
 }
 
+/* Where a follower can fall behind, it does so in a third of all cases. */
+static enum fault choose_fault(struct nemesis *n, unsigned *seed)
+{
+	if (ensemble_lag(n->ensemble) != NULL && rand_r(seed) % 3 == 0)
+		return LAGGED;
+	return (enum fault)(1 + rand_r(seed) % (LAGGED - 1));
+}
+
 const char *nemesis_strike(struct nemesis *n, unsigned *seed)
 {
 	nemesis_mend(n);
-	n->fault = (enum fault)(1 + rand_r(seed) % (FAULTS - 1));
+	n->fault = choose_fault(n, seed);
 	if (n->fault == KILLED && n->spares_servers)
 		n->fault = STOPPED;
 	if (n->fault == KILLED || n->fault == STOPPED) {
@@ -158,6 +169,8 @@ const char *nemesis_strike(struct nemesis *n, unsigned *seed)
 		cut(n);
 	else if (n->fault == UNANSWERED)
 		arm(n, PROXY_LOSE_REPLY, seed);
+	else if (n->fault == LAGGED)
+		proxy_set_mode(ensemble_lag(n->ensemble), PROXY_HOLD);
 	else
 		set_mode(n, modes[n->fault]);
 	return words[n->fault];

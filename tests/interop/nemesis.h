@@ -9,8 +9,11 @@
 
 struct nemesis;
 
-/* Start the ensemble, with its proxies.  If that fails, the test fails. */
-struct nemesis *nemesis_start(void);
+/* Start the ensemble, with its proxies.  If that fails, the test fails.  With
+   "lag" one more thing can fail: a follower falls behind, keeps what clients
+   write there, and passes that on later.  In such an ensemble it takes longer
+   until a leader is given up that was stopped. */
+struct nemesis *nemesis_start(bool lag);
 
 /* End all of it. */
 void nemesis_free(struct nemesis *n);

@@ -288,7 +288,8 @@ void soak_play(const struct soak_scene *scene, unsigned of, int ms)
 
 	seed = of;
 	victim = NULL;
-	soak = (struct soak){ .scene = scene, .nemesis = nemesis_start() };
+	soak = (struct soak){ .scene = scene };
+	soak.nemesis = nemesis_start(soak_below(2));
 	if (scene->spares_servers)
 		nemesis_spare_servers(soak.nemesis);
 	server = nemesis_server(soak.nemesis, 0);
