@@ -41,6 +41,9 @@ class Chief:
         self.told.set()
         self.election.cancel()
         self.thread.join()
+        # kazoo's lock ignores that its node could not be deleted.
+        if self.election.lock._find_node():
+            raise RuntimeError("its node is left")
 
 
 class Bare:

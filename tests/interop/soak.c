@@ -4,9 +4,12 @@
 #include "soak.h"
 #include "support/process.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CALM_MS (4 * PATIENCE_MS) /* until all are served when nothing fails */
 
 struct soak soak;
 
@@ -80,6 +83,8 @@ static void replace(struct contender *c)
 /* Take in one line that it has said. */
 static void hear(struct contender *c)
 {
+	const char *session;
+
 	if (child_hear(c->peer.child.fd, c->peer.reply, sizeof(c->peer.reply),
 		    PEER_PATIENCE_MS) < 0 ||
 		soak_said(c, "error")) {
@@ -87,6 +92,9 @@ static void hear(struct contender *c)
 			c->peer.reply);
 		replace(c);
 	} else if (c->doing == STARTS) {
+		session = strchr(c->peer.reply, ' ');
+		ck_assert_ptr_nonnull(session);
+		c->peer.session = (int64_t)strtoull(session, NULL, 16);
 		c->doing = RESTS;
 	} else {
 		soak.scene->answer(c);
@@ -222,6 +230,45 @@ static void strike(void)
 	run_for(soak_below(SOAK_SESSION_MS / 2));
 }
 
+/* Nobody goes on */
+
+static void show_line(const char *server)
+{
+	struct raw_names names = { 0 };
+	struct raw_stat stat;
+	char path[512];
+
+	if (raw_children(server, soak.scene->line, &names) != 0)
+		return;
+	for (int i = 0; i < names.count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", soak.scene->line,
+			names.names[i]);
+		if (raw_exists(server, path, &stat) == 0)
+			fprintf(stderr, "%s of session %" PRIx64 "\n", path,
+				(uint64_t)stat.ephemeral_owner);
+	}
+	raw_names_free(&names);
+}
+
+/* Fail, having said what each process does. */
+static void give_up(const char *server)
+{
+	static const char *const words[] = { "starts", "rests", "waits",
+		"holds", "is asked", "gives" };
+
+	for (int i = 0; i < SOAK_COUNT; i++) {
+		const struct contender *c = &soak.contenders[i];
+
+		fprintf(stderr,
+			"%d, %s, session %" PRIx64 ", %d turns: %s; "
+			"last said \"%s\"\n",
+			i, peer_name(c->peer.kind), (uint64_t)c->peer.session,
+			c->turns, words[c->doing], c->peer.reply);
+	}
+	show_line(server);
+	ck_abort_msg("not all are served, or at rest");
+}
+
 /* The whole */
 
 static bool all_served(const int *turns)
@@ -248,6 +295,24 @@ static bool over(const char *server)
 					: soak_all_rest();
 }
 
+static void await_served(const int *turns, const char *server)
+{
+	int64_t end = test_now_ms() + CALM_MS;
+
+	while (!all_served(turns))
+		if (test_now_ms() > end)
+			give_up(server);
+}
+
+static void await_over(const char *server)
+{
+	int64_t end = test_now_ms() + CALM_MS;
+
+	while (!over(server))
+		if (test_now_ms() > end)
+			give_up(server);
+}
+
 static void report(unsigned of)
 {
 	int turns[PEER_KINDS] = { 0 };
@@ -271,15 +336,15 @@ static void contend(int ms, const char *server)
 		soak.contenders[i].number = i;
 		start(&soak.contenders[i], soak.scene->kinds[i]);
 	}
-	test_within(all_served(turns), 4 * PATIENCE_MS);
+	await_served(turns, server);
 	while (test_now_ms() < end_ms)
 		strike();
 	nemesis_settle(soak.nemesis);
 	for (int i = 0; i < SOAK_COUNT; i++)
 		turns[i] = soak.contenders[i].turns;
-	test_within(all_served(turns), 4 * PATIENCE_MS);
+	await_served(turns, server);
 	soak.closing = true;
-	test_within(over(server), 4 * PATIENCE_MS);
+	await_over(server);
 }
 
 void soak_play(const struct soak_scene *scene, unsigned of, int ms)

@@ -57,6 +57,7 @@ struct contender {
 struct soak_scene {
 	const char *name;
 	enum peer_kind kinds[SOAK_COUNT];
+	const char *line; /* the node whose children are shown on a failure */
 	bool spares_servers; /* they are stopped and cut off, but not killed */
 
 	/* Make the nodes that are needed, on this server. */

@@ -183,6 +183,7 @@ const struct soak_scene soak_claims = {
 	.kinds = { PEER_KUSTOS, PEER_KUSTOS, PEER_KUSTOS, PEER_KAZOO,
 		PEER_KUSTOS },
 	.spares_servers = true,
+	.line = ENTRIES,
 	.prepare = prepare,
 	.ask = ask,
 	.answer = answer,

@@ -105,8 +105,8 @@ static void verdict(const char *server)
 }
 
 #define ELECTION                                                        \
-	.prepare = prepare, .ask = ask, .answer = answer, .look = look, \
-	.give = give, .verdict = verdict
+	.line = LINE, .prepare = prepare, .ask = ask, .answer = answer, \
+	.look = look, .give = give, .verdict = verdict
 
 const struct soak_scene soak_latch = { .name = "latch",
 	.kinds = { PEER_KUSTOS, PEER_CURATOR, PEER_KUSTOS, PEER_CURATOR,

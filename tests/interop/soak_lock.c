@@ -92,8 +92,8 @@ static void verdict(const char *server)
 #define LOCK                                                            \
 	.kinds = { PEER_KUSTOS, PEER_CURATOR, PEER_KAZOO, PEER_KUSTOS,  \
 		PEER_KUSTOS },                                          \
-	.prepare = prepare, .ask = ask, .answer = answer, .look = look, \
-	.give = give, .verdict = verdict
+	.line = LINE, .prepare = prepare, .ask = ask, .answer = answer, \
+	.look = look, .give = give, .verdict = verdict
 
 const struct soak_scene soak_mutex = { .name = "mutex", LOCK };
 const struct soak_scene soak_rwlock = { .name = "rwlock", LOCK };

@@ -116,6 +116,7 @@ const struct soak_scene soak_queue = {
 	.kinds = { PEER_KUSTOS, PEER_KUSTOS, PEER_KUSTOS, PEER_CURATOR,
 		PEER_KUSTOS },
 	.spares_servers = true,
+	.line = QUEUE,
 	.prepare = prepare,
 	.ask = ask,
 	.answer = answer,

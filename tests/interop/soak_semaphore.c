@@ -92,6 +92,7 @@ const struct soak_scene soak_semaphore = {
 	.name = "semaphore",
 	.kinds = { PEER_KUSTOS, PEER_CURATOR, PEER_KUSTOS, PEER_CURATOR,
 		PEER_KUSTOS },
+	.line = LEASES,
 	.prepare = prepare,
 	.ask = ask,
 	.answer = answer,
