@@ -288,6 +288,13 @@ bool soak_all_rest(void)
 	return true;
 }
 
+bool soak_empty(const char *server, const char *path)
+{
+	int count = raw_count_children(server, path);
+
+	return count == 0 || count == RAW_NONODE;
+}
+
 static bool over(const char *server)
 {
 	run_for(10);

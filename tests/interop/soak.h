@@ -130,6 +130,9 @@ void soak_rest(struct contender *c, bool served);
 
 bool soak_all_rest(void);
 
+/* Does this node certainly have no children, if it is there at all? */
+bool soak_empty(const char *server, const char *path);
+
 /* Play the scene for so long, with "seed". */
 void soak_play(const struct soak_scene *scene, unsigned seed, int ms);
 

@@ -164,14 +164,14 @@ static bool over(const char *server)
 			soak.contenders[i].doing != RESTS)
 			return false;
 	if (!drained)
-		drained = items_none(server, ENTRIES);
+		drained = soak_empty(server, ENTRIES);
 	return drained && soak_all_rest();
 }
 
 /* Whoever is killed leaves its receipt. */
 static void verdict(const char *server)
 {
-	test_within(items_none(server, ENTRIES) && items_none(server, TAKEN),
+	test_within(soak_empty(server, ENTRIES) && soak_empty(server, TAKEN),
 		PATIENCE_MS);
 	ck_assert_int_le(raw_count_children(server, RECEIPTS),
 		soak.killed_ours);

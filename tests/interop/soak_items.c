@@ -64,13 +64,6 @@ void item_gone(int number)
 		number);
 }
 
-bool items_none(const char *server, const char *path)
-{
-	int count = raw_count_children(server, path);
-
-	return count == 0 || count == RAW_NONODE;
-}
-
 void items_verdict(bool unsure)
 {
 	int put = 0, gone = 0, doubts = 0, lost = 0;

@@ -39,9 +39,6 @@ int items_count(void);
    have been put twice. */
 void item_gone(int number);
 
-/* Does this node certainly have no children, if it is there at all? */
-bool items_none(const char *server, const char *path);
-
 /* Fail unless each item that was certainly put is gone, or, if "unsure" allows
    it, may be.  Print how many there were. */
 void items_verdict(bool unsure);

@@ -98,14 +98,14 @@ static bool over(const char *server)
 	}
 	if (drained)
 		return true;
-	drained = items_none(server, QUEUE);
+	drained = soak_empty(server, QUEUE);
 	return false;
 }
 
 /* Whoever is killed leaves its receipt. */
 static void verdict(const char *server)
 {
-	test_within(items_none(server, QUEUE), PATIENCE_MS);
+	test_within(soak_empty(server, QUEUE), PATIENCE_MS);
 	ck_assert_int_le(raw_count_children(server, RECEIPTS),
 		soak.killed_ours);
 	items_verdict(false);

@@ -75,17 +75,11 @@ static void answer(struct contender *c)
 		soak_rest(c, c->doing == GIVES);
 }
 
-static bool empty(const char *server, const char *path)
-{
-	int count = raw_count_children(server, path);
-
-	return count == 0 || count == RAW_NONODE;
-}
-
 static void verdict(const char *server)
 {
 	line_end();
-	test_within(empty(server, LEASES) && empty(server, LOCKS), PATIENCE_MS);
+	test_within(soak_empty(server, LEASES) && soak_empty(server, LOCKS),
+		PATIENCE_MS);
 }
 
 const struct soak_scene soak_semaphore = {
