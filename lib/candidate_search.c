@@ -26,6 +26,7 @@ struct ku_search {
 	struct ku_candidate *candidate;
 	struct ku_op *listing;
 	struct ku_survey survey;
+	uint64_t strays; /* found before the listing */
 };
 
 void ku_candidate_stop_search(struct ku_candidate *c)
@@ -170,7 +171,8 @@ static void surveyed(struct ku_survey *survey)
 	const struct ku_sighting *found = NULL;
 	enum kustos_err err = KUSTOS_ENOMEM;
 
-	if (!is_patchy(survey)) {
+	/* A node that was found meanwhile may be gone, although it was read. */
+	if (!is_patchy(survey) && search->strays == c->client->strays.found) {
 		found = choose(c, survey);
 		err = dismiss_rest(c, survey, found);
 	}
@@ -215,6 +217,7 @@ void ku_candidate_search(struct ku_candidate *c)
 	c->search = search;
 	if (search != NULL) {
 		search->candidate = c;
+		search->strays = c->client->strays.found;
 		err = ku_op_new(c->client, KU_ZK_CHILDREN,
 			ku_line_path(c->line), 0, &search->listing);
 	}

@@ -63,6 +63,7 @@ struct ku_op {
 	bool any;	 /* an existing node will do, whoever made it */
 	bool last;	 /* starts and goes on while a closing client drains */
 	bool large;	 /* of any size: its data was in a server before */
+	bool belated;	 /* a delete of a node that was made late (stray.h) */
 	bool wary;	 /* a delete that checks the czxid before it is sent
 			    again, or late, as a guaranteed one does */
 	char *path;	 /* the caller's, with the prefix; NULL: a multi, or
@@ -223,9 +224,8 @@ void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
    and start that.  This needs no memory.  The client is locked. */
 void ku_op_undo(struct ku_op *op);
 
-/* Is the node at "path", a full path, being deleted by a deletion that was started
-   as one? */
-bool ku_ops_delete(const struct kustos_client *client, const char *path);
+/* Is the node at "path", a full path, being deleted because it was made late? */
+bool ku_ops_belated(const struct kustos_client *client, const char *path);
 
 /* Copy names; NULL if memory is short. */
 struct kustos_names *ku_names_copy(const char *const *names, int count);

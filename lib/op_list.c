@@ -104,13 +104,11 @@ void ku_ops_suspended(struct kustos_client *client)
 	each(client, op_suspended, 0);
 }
 
-bool ku_ops_delete(const struct kustos_client *client, const char *path)
+bool ku_ops_belated(const struct kustos_client *client, const char *path)
 {
 	const struct ku_op *op = client->ops.oldest;
 
-	while (op != NULL &&
-		(op->kind != KU_ZK_DELETE || op->path == NULL ||
-			strcmp(op->path, path) != 0))
+	while (op != NULL && (!op->belated || strcmp(op->path, path) != 0))
 		op = op->next;
 	return op != NULL;
 }

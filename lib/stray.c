@@ -154,7 +154,7 @@ bool ku_strays_have(const struct kustos_client *client, const char *path)
 	struct ku_nest *nest = find_nest(&client->strays, path);
 
 	return (nest != NULL && find(nest, ku_path_leaf(path)) != NULL) ||
-		ku_ops_delete(client, path);
+		ku_ops_belated(client, path);
 }
 
 /* Returns false if memory is short; then the next look finds it again. */
@@ -169,6 +169,7 @@ static bool delete_node(struct kustos_client *client, const char *path)
 	ku_log(client, KUSTOS_LOG_INFO, "%s was made late, and is deleted",
 		path);
 	op->guaranteed = true;
+	op->belated = true;
 	op->epoch = client->session.epoch;
 	return ku_op_start_unowned(op) == KUSTOS_OK;
 }
@@ -181,6 +182,7 @@ static void delete_found(struct kustos_client *client, struct ku_nest *nest,
 
 		if (s == NULL)
 			continue;
+		client->strays.found++;
 		char *path = ku_path_child(nest->path, names->names[i]);
 		if (delete_node(client, path))
 			s->until_ns = INT64_MIN; /* it comes only once */

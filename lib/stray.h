@@ -20,6 +20,7 @@
 #define KU_STRAY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct kustos_client;
 struct ku_nest;
@@ -27,6 +28,7 @@ struct ku_op;
 
 struct ku_strays {
 	struct ku_nest *nests;
+	uint64_t found; /* how many were ever found */
 };
 
 /* The creation "op" was sent under this GUID and looked for in vain.  Does

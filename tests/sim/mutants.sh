@@ -902,8 +902,10 @@ mutant S06_what_is_late_is_not_looked_for_once_more lib/stray.c \
 aim_with test_resume
 mutant S03_what_was_made_late_is_taken_over lib/candidate_search.c \
 	's/ku_strays_have(c->client, one->op->path)/false/'
+mutant S03_what_was_found_meanwhile_is_taken_over lib/candidate_search.c \
+	's/ \&\& search->strays == c->client->strays.found//'
 mutant S03_what_is_being_deleted_is_taken_over lib/stray.c \
-	's/ku_ops_delete(client, path)/false/'
+	's/ku_ops_belated(client, path)/false/'
 aim_with test_waiting
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'

@@ -29,6 +29,7 @@ static struct kustos_client *client;
 static struct kustos_latch *latch;
 static char left[80], last[80]; /* the nodes of the former process */
 static char node[80];		/* node of the term that was told last */
+static char throttled[80];	/* reads of this node are refused for now */
 static char lost[80]; /* path of the creation that was lost; "-": lose the next */
 
 static struct {
@@ -72,6 +73,9 @@ static int submit_as_it_is(struct ku_zk *zk,
 		strcpy(lost, request->path);
 		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
 	}
+	if (request->kind == KU_ZK_GET && !request->watch && throttled[0] &&
+		strcmp(request->path, throttled) == 0)
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 	if (between.refuses && request->kind == between.kind)
 		return lone_refuse(zk,
 			between.rc != 0 ? between.rc : KU_ZK_NOAUTH, done, arg);
@@ -161,7 +165,7 @@ static void setup(void)
 {
 	memset(&between, 0, sizeof(between));
 	between.after = -1;
-	left[0] = last[0] = node[0] = lost[0] = '\0';
+	left[0] = last[0] = node[0] = lost[0] = throttled[0] = '\0';
 }
 
 static void teardown(void)
@@ -353,6 +357,27 @@ START_TEST(S03_what_was_made_late_and_is_being_deleted_is_left_alone)
 }
 END_TEST
 
+/* The last read of the search is answered when the late node, which was read
+   before, is gone. */
+START_TEST(S03_what_was_made_late_and_is_gone_by_then_is_left_alone)
+{
+	come_again(NULL);
+	struct kustos_latch *another = start_late();
+	bench_run_ms(&bench, 20);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 3);
+	strcpy(throttled, left);
+	resume(false);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS / 4);
+	ck_assert_ptr_null(client->strays.nests);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 2);
+	throttled[0] = '\0';
+	lone_run_ms(&bench, client, 2000);
+	check_leads(2);
+	ck_assert_str_eq(node, left);
+	kustos_latch_destroy(another);
+}
+END_TEST
+
 /* Check that all nodes but the newest are gone.  The latch has written into
    that one, or it is gone as well. */
 static void check_alone(void)
@@ -432,6 +457,8 @@ int main(void)
 	tcase_add_test(t, S03_what_another_of_ours_made_late_is_left_alone);
 	tcase_add_test(t,
 		S03_what_was_made_late_and_is_being_deleted_is_left_alone);
+	tcase_add_test(t,
+		S03_what_was_made_late_and_is_gone_by_then_is_left_alone);
 	tcase_add_test(t, L05_a_node_that_was_taken_over_goes_in_the_end);
 	suite_add_tcase(s, t);
 	return unit_main(s);
