@@ -23,6 +23,7 @@ void ku_desk_put(struct ku_desk *desk)
 	if (--desk->refs > 0)
 		return;
 	ku_witness_remove(desk->client, &desk->witness);
+	ku_timer_unset(&desk->client->timers, &desk->timer);
 	ku_head_free(&desk->head);
 	kustos_names_free(desk->marked);
 	ku_unfits_forget_all(&desk->unfits);

@@ -171,8 +171,9 @@ if [ "$job" = keep ] && released && developed; then
 fi
 # Newer versions of abidw (2.6) do not know the label in tests/abi/private, and leave
 # out the arguments of private types.  Such dumps show changes that nobody made.
-kept_format=$(format <"$kept/libkustos.abi")
 now_format=$(dump libkustos | format)
+kept_format=$now_format
+[ ! -f "$kept/libkustos.abi" ] || kept_format=$(format <"$kept/libkustos.abi")
 if [ -n "$now_format" ] && [ "$kept_format" != "$now_format" ]; then
 	echo "abidw writes format $now_format, and the dumps have format $kept_format"
 	[ "$job" = check ] && exit 77

@@ -39,8 +39,9 @@ static inline uint64_t seeds_survive_as(const struct sim_scenario *scenario,
 	struct sim_result result;
 	struct sim_text report = { 0 };
 
-	if (!sim_hunt(scenario, options, (uint64_t)count / TIMES_LESS, &result,
-		    &report)) {
+	uint64_t seeds = ((uint64_t)count + TIMES_LESS - 1) / TIMES_LESS;
+
+	if (!sim_hunt(scenario, options, seeds, &result, &report)) {
 		fputs(report.bytes, stderr); /* too long for libcheck */
 		ck_abort_msg("%s: %s", result.invariant, result.message);
 	}

@@ -320,7 +320,7 @@ START_TEST(what_is_due_again_is_not_called_when_the_hold_is_given_back)
 }
 END_TEST
 
-/* It takes one timer however often it is asked for. */
+/* It is in the list once, however often it is asked for. */
 START_TEST(a_warning_is_watched_for_once_until_the_hold_is_given_back)
 {
 	struct kustos_client *c = lone.client;
