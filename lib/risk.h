@@ -17,9 +17,9 @@ struct ku_risk;
 typedef void ku_risk_fn(struct ku_risk *risk);
 
 struct ku_risk { /* a field of whatever is at risk; zero before its use */
-	struct ku_timer
-		timer; /* not set while it is watched: "fn" was called, and no
-				  more has been left since */
+	/* Not set while it is watched: "fn" was called, and no more has been
+	   left since. */
+	struct ku_timer timer;
 	struct kustos_client *client;
 	ku_risk_fn *fn;
 	int64_t before_ns;
