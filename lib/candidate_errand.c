@@ -131,7 +131,9 @@ static void tell(struct ku_wait *wait)
 	free(errand);
 }
 
-static const struct ku_wait_calls calls = { start, give_up, tell };
+static const struct ku_wait_calls calls = { .start = start,
+	.give_up = give_up,
+	.tell = tell };
 
 enum kustos_err ku_errand_do(struct ku_candidate *c, struct ku_errand *errand,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

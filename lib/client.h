@@ -94,7 +94,7 @@ struct kustos_client {
 	struct ku_lines lines;
 	struct ku_risks risks;
 	struct ku_witnesses witnesses;
-	struct ku_wait *waits;
+	struct ku_wait *waits, *connected_waits; /* see ku_waits_away() */
 	struct ku_wakers wakers;
 	struct ku_dispatch dispatch;
 	struct ku_counters counters;

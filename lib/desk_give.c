@@ -115,7 +115,9 @@ static void tell(struct ku_wait *wait)
 	free(giver);
 }
 
-static const struct ku_wait_calls calls = { start, give_up, tell };
+static const struct ku_wait_calls calls = { .start = start,
+	.give_up = give_up,
+	.tell = tell };
 
 static void prepare(struct ku_giver *giver, struct ku_lent *lent,
 	enum ku_ack how)

@@ -149,7 +149,9 @@ static void tell(struct ku_wait *wait)
 	free(b);
 }
 
-static const struct ku_wait_calls calls = { start, give_up, tell };
+static const struct ku_wait_calls calls = { .start = start,
+	.give_up = give_up,
+	.tell = tell };
 
 static void prepare(struct ku_borrower *b, struct ku_desk *desk)
 {

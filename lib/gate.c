@@ -88,8 +88,9 @@ static void guest_give_up(struct ku_wait *wait, enum kustos_err why)
 	ku_gate_give_up((struct ku_guest *)wait, why);
 }
 
-static const struct ku_wait_calls guest_calls = { guest_start, guest_give_up,
-	ku_hold_wait_tell };
+static const struct ku_wait_calls guest_calls = { .start = guest_start,
+	.give_up = guest_give_up,
+	.tell = ku_hold_wait_tell };
 
 enum kustos_err ku_gate_acquire(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,

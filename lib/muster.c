@@ -183,8 +183,9 @@ static enum kustos_err ask(struct ku_muster *m,
 enum kustos_err ku_muster_enter(struct ku_muster *m, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_muster_fn *done, void *arg)
 {
-	static const struct ku_wait_calls calls = { start_enter, give_up,
-		tell_program };
+	static const struct ku_wait_calls calls = { .start = start_enter,
+		.give_up = give_up,
+		.tell = tell_program };
 
 	return ask(m, &calls, deadline, cancel, done, arg);
 }
@@ -192,8 +193,9 @@ enum kustos_err ku_muster_enter(struct ku_muster *m, kustos_deadline deadline,
 enum kustos_err ku_muster_leave(struct ku_muster *m, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_muster_fn *done, void *arg)
 {
-	static const struct ku_wait_calls calls = { start_leave, give_up,
-		tell_program };
+	static const struct ku_wait_calls calls = { .start = start_leave,
+		.give_up = give_up,
+		.tell = tell_program };
 
 	return ask(m, &calls, deadline, cancel, done, arg);
 }

@@ -243,8 +243,9 @@ static void task_call(struct kustos_client *client, struct ku_call *call)
    credentials, itself: one that was sent may still succeed. */
 static void task_prepare(struct ku_task *task, kustos_deadline deadline)
 {
-	static const struct ku_wait_calls calls = { task_start, task_give_up,
-		task_tell };
+	static const struct ku_wait_calls calls = { .start = task_start,
+		.give_up = task_give_up,
+		.tell = task_tell };
 
 	task->op.ended = task_ended;
 	task->op.once = deadline == KUSTOS_NOW;

@@ -313,8 +313,9 @@ static void bid_give_up(struct ku_wait *wait, enum kustos_err why)
 	ku_bid_end((struct ku_bid *)wait, why);
 }
 
-static const struct ku_wait_calls bid_calls = { bid_start, bid_give_up,
-	ku_hold_wait_tell };
+static const struct ku_wait_calls bid_calls = { .start = bid_start,
+	.give_up = bid_give_up,
+	.tell = ku_hold_wait_tell };
 
 /* Can there ever be "count" shares, and can one session have their nodes? */
 static enum kustos_err check_count(const struct ku_pool *pool, int count)

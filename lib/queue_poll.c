@@ -123,8 +123,9 @@ static void tell_program(struct ku_wait *wait)
 static struct ku_taker *make(struct ku_queue *q,
 	const struct ku_poll_wish *wish)
 {
-	static const struct ku_wait_calls calls = { start, give_up,
-		tell_program };
+	static const struct ku_wait_calls calls = { .start = start,
+		.give_up = give_up,
+		.tell = tell_program };
 	struct ku_taker *taker = calloc(1, sizeof(*taker));
 
 	if (taker == NULL)

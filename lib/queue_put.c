@@ -100,7 +100,9 @@ static void tell_program(struct ku_wait *wait)
 	ku_unlock(client);
 }
 
-static const struct ku_wait_calls calls = { start, give_up, tell_program };
+static const struct ku_wait_calls calls = { .start = start,
+	.give_up = give_up,
+	.tell = tell_program };
 
 static struct ku_put *make(struct ku_queue *q)
 {

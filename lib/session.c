@@ -57,11 +57,13 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		client->counters.losses++;
 		ku_ops_suspended(client); /* if SUSPENDED was skipped */
 		ku_lines_lost(client);
+		ku_waits_away(client);
 		ku_witnesses_tell(client, KU_WITNESS_LOST);
 		break;
 	case KUSTOS_STATE_SUSPENDED:
 		ku_ops_suspended(client);
 		ku_lines_suspended(client);
+		ku_waits_away(client);
 		ku_witnesses_tell(client, KU_WITNESS_AWAY);
 		break;
 	default:

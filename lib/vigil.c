@@ -10,8 +10,7 @@
 struct watcher {	     /* a thread, or a callback, that waits */
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_vigil *vigil;
-	struct ku_witness away; /* if it must not wait */
-	uint64_t since;		/* how many reads were asked for before it */
+	uint64_t since; /* how many reads were asked for before it */
 	ku_vigil_fn *done;
 	void *arg;
 	struct watcher *prev, *next;
@@ -31,8 +30,6 @@ struct ku_vigil {
 static void end(struct watcher *w, enum kustos_err err)
 {
 	KU_LIST_REMOVE(w->vigil->watchers, w);
-	if (w->wait.once)
-		ku_witness_remove(w->vigil->client, &w->away);
 	ku_wait_end(&w->wait, err);
 }
 
@@ -100,16 +97,12 @@ static enum kustos_err start(struct ku_wait *wait)
 	struct watcher *w = (struct watcher *)wait;
 	struct ku_vigil *vigil = w->vigil;
 
-	if (w->wait.once && !ku_session_ready(vigil->client))
-		return KUSTOS_EDISCONNECTED;
 	w->since = vigil->mirror.asked;
 	KU_LIST_PUSH(vigil->watchers, w);
-	if (w->wait.once) {
-		ku_witness_add(vigil->client, &w->away);
+	if (w->wait.once)
 		ku_mirror_look(&vigil->mirror);
-	} else {
+	else
 		ku_mirror_want(&vigil->mirror);
-	}
 	return KUSTOS_OK;
 }
 
@@ -123,15 +116,6 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 		ku_mirror_rest(&vigil->mirror);
 }
 
-/* Do not wait for the read: it may still be under way, or be another
-   watcher's. */
-static void away(struct ku_witness *witness)
-{
-	struct watcher *w = KU_OWNER(struct watcher, away, witness);
-
-	give_up(&w->wait, KUSTOS_EDISCONNECTED);
-}
-
 static void tell_program(struct ku_wait *wait)
 {
 	struct watcher *w = (struct watcher *)wait;
@@ -140,14 +124,18 @@ static void tell_program(struct ku_wait *wait)
 	free(w);
 }
 
-static const struct ku_wait_calls wait_calls = { start, give_up, tell_program };
+static const struct ku_wait_calls wait_calls = {
+	.start = start,
+	.give_up = give_up,
+	.tell = tell_program,
+	.connected = true,
+};
 
 static void prepare(struct watcher *w, struct ku_vigil *vigil)
 {
 	w->vigil = vigil;
 	w->wait.client = vigil->client;
 	w->wait.calls = &wait_calls;
-	w->away.away = away;
 }
 
 enum kustos_err ku_vigil_wait(struct ku_vigil *vigil, kustos_deadline deadline,

@@ -2,11 +2,33 @@
 
 #include "client.h"
 
+/* Each takes itself off. */
+static void fail_all(struct ku_wait **list, enum kustos_err why)
+{
+	while (*list != NULL)
+		(*list)->calls->give_up(*list, why);
+}
+
 void ku_waits_fail(struct kustos_client *client, enum kustos_err why)
 {
-	/* Each takes itself off. */
-	while (client->waits != NULL)
-		client->waits->calls->give_up(client->waits, why);
+	fail_all(&client->waits, why);
+	fail_all(&client->connected_waits, why);
+}
+
+void ku_waits_away(struct kustos_client *client)
+{
+	fail_all(&client->connected_waits, KUSTOS_EDISCONNECTED);
+}
+
+static bool needs_connection(const struct ku_wait *wait)
+{
+	return wait->once && wait->calls->connected;
+}
+
+static struct ku_wait **list_of(const struct ku_wait *wait)
+{
+	return needs_connection(wait) ? &wait->client->connected_waits
+				      : &wait->client->waits;
 }
 
 void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
@@ -20,7 +42,7 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 	if (!wait->started)
 		return; /* start() ends it */
 	if (!wait->unlisted)
-		KU_LIST_REMOVE(client->waits, wait);
+		KU_LIST_REMOVE(*list_of(wait), wait);
 	if (wait->waker != NULL) {
 		ku_waker_wake(client, wait->waker);
 		return;
@@ -70,12 +92,14 @@ static enum kustos_err start(struct ku_wait *wait)
 		return KUSTOS_EAUTH;
 	if (wait->canceled)
 		return KUSTOS_ECANCELED;
+	if (needs_connection(wait) && !ku_session_ready(client))
+		return KUSTOS_EDISCONNECTED;
 	enum kustos_err err = wait->calls->start(wait);
 	if (err != KUSTOS_OK)
 		return err;
 	wait->started = true;
 	if (!wait->unlisted)
-		KU_LIST_PUSH(client->waits, wait);
+		KU_LIST_PUSH(*list_of(wait), wait);
 	if (wait->over) {
 		wait->over = false;
 		ku_wait_end(wait, wait->err);

@@ -31,6 +31,10 @@ struct ku_wait_calls {
 	/* It has ended: run the program's callback, and free what holds the
 	   wait, unless call.fn does.  Not locked. */
 	void (*tell)(struct ku_wait *wait);
+
+	/* If the deadline is KUSTOS_NOW, it does not begin without a
+	   connection, and is given up when that is lost. */
+	bool connected;
 };
 
 struct ku_wait { /* a field of whatever waits; zero before its use */
@@ -41,7 +45,7 @@ struct ku_wait { /* a field of whatever waits; zero before its use */
 	bool unlisted; /* what is waited for handles a close, and refused
 			  credentials, itself */
 	enum kustos_err err;
-	struct ku_wait *prev, *next; /* all of the client's that are listed */
+	struct ku_wait *prev, *next; /* of those that are listed */
 	struct ku_cancel_link cancel;
 	struct ku_waker *waker; /* a thread waits, or has waited */
 	struct ku_call call;	/* without a thread; "fn" may be set beforehand
@@ -73,7 +77,9 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err);
    gone then. */
 void ku_wait_tell(struct kustos_client *client, struct ku_call *call);
 
-/* Give up all of a client's waits that are listed. */
+/* Give up all of a client's waits that are listed; those that need a
+   connection. */
 void ku_waits_fail(struct kustos_client *client, enum kustos_err why);
+void ku_waits_away(struct kustos_client *client);
 
 #endif
