@@ -255,10 +255,15 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_many(
    that is claimed at that moment stays, and so does one that has children.
    "on_unfit" of the options is called for the latter; if nothing was taken with
    this object before, a later take that meets the item calls it once more.
+   Each deletion changes the receipt, so an item counts exactly if this call has
+   deleted it, whatever answers are lost, and not if a consumer was faster.
    Returns KUSTOS_OK, also if there is no such item; KUSTOS_EINVAL if the queue
-   is of another kind; and as kustos_children() and kustos_delete().  There is
-   no form with a callback: a program with an event loop calls this from another
-   thread. */
+   is of another kind; KUSTOS_EUNKNOWN if somebody deleted the receipt, or wrote
+   to it, when a deletion was under way, or if the connection was lost then and
+   the deadline is KUSTOS_NOW; and as kustos_children() and
+   kustos_queue_put().  An item whose deletion was under way at an error may be
+   gone; it does not count.  There is no form with a callback: a program with an
+   event loop calls this from another thread. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_remove_id(
 	struct kustos_queue *queue, const char *id, kustos_deadline deadline,
 	struct kustos_cancel *cancel, size_t *removed);

@@ -140,84 +140,6 @@ START_TEST(S15_a_receipt_that_may_not_be_read_says_what_was_done)
 }
 END_TEST
 
-static void make_with_ids(void)
-{
-	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
-
-	o.kind = KUSTOS_QUEUE_ID;
-	kustos_queue_destroy(queue);
-	queue = NULL;
-	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
-}
-
-static void *remove_this(void *arg)
-{
-	check_err(kustos_queue_remove_id(queue, "this", SOON, NULL, arg),
-		KUSTOS_OK);
-	return NULL;
-}
-
-/* Store the path of the only item. */
-static void find_the_item(char path[64])
-{
-	struct raw_names names;
-
-	ck_assert_int_eq(raw_children(fixture_address(), QUEUE, &names), 0);
-	ck_assert_int_eq(names.count, 1);
-	snprintf(path, 64, QUEUE "/%s", names.names[0]);
-	raw_names_free(&names);
-}
-
-START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
-{
-	struct kustos_new_item item = { .data = "x", .len = 1, .id = "this" };
-	size_t removed = 99;
-	pthread_t thread;
-	char path[64];
-
-	make_with_ids();
-	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
-		KUSTOS_OK);
-	inject_frame(INJECT_HOLD_REPLY, ZK_OP_EXISTS, 1);
-	pthread_create(&thread, NULL, remove_this, &removed);
-	test_eventually(inject_fired() == 1, 5000);
-	find_the_item(path); /* a claimer writes into it, too */
-	ck_assert_int_eq(raw_set(fixture_address(), path, "claimed"), 0);
-	inject_release();
-	pthread_join(thread, NULL);
-	ck_assert_uint_eq(removed, 0);
-	ck_assert_int_eq(queue_count(), 1);
-	remove_this(&removed);
-	ck_assert_uint_eq(removed, 1);
-}
-END_TEST
-
-/* When it has been listed, or looked at.  An earlier removal has found no
-   item. */
-START_TEST(an_item_that_is_taken_meanwhile_is_not_missed_by_who_removes_it)
-{
-	static const int frames[] = { ZK_OP_CHILDREN2, ZK_OP_EXISTS };
-	struct kustos_new_item item = { .data = "x", .len = 1, .id = "this" };
-	size_t removed = 99;
-	pthread_t thread;
-	char path[64];
-
-	make_with_ids();
-	remove_this(&removed);
-	ck_assert_uint_eq(removed, 0);
-	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
-		KUSTOS_OK);
-	inject_frame(INJECT_HOLD_REPLY, frames[_i], 1);
-	pthread_create(&thread, NULL, remove_this, &removed);
-	test_eventually(inject_fired() == 1, 5000);
-	find_the_item(path);
-	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
-	inject_release();
-	pthread_join(thread, NULL);
-	ck_assert_uint_eq(removed, 0);
-}
-END_TEST
-
 #define CROWD 8
 #define ROOM 100
 
@@ -317,36 +239,6 @@ START_TEST(a_full_queue_is_not_watched_when_nobody_waits)
 		pair_settle();
 	}
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
-}
-END_TEST
-
-static void *remove_until_the_end(void *arg)
-{
-	check_err(kustos_queue_remove_id(queue, "this", SOON, NULL, arg),
-		KUSTOS_ECLOSED);
-	return NULL;
-}
-
-/* Nothing is deleted after that. */
-START_TEST(L01_a_queue_is_destroyed_under_who_removes_from_it)
-{
-	struct kustos_new_item item = { .data = "", .id = "this" };
-	size_t removed = 7;
-	pthread_t thread;
-
-	mallopt(M_PERTURB, 0x5a); /* freed memory is overwritten */
-	make_with_ids();
-	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
-		KUSTOS_OK);
-	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CHILDREN2, 1);
-	pthread_create(&thread, NULL, remove_until_the_end, &removed);
-	test_eventually(inject_fired() == 1, 5000);
-	kustos_queue_destroy(queue);
-	inject_release();
-	pthread_join(thread, NULL);
-	queue = NULL;
-	ck_assert_uint_eq(removed, 0);
-	ck_assert_int_eq(queue_count(), 1);
 }
 END_TEST
 
@@ -460,16 +352,10 @@ int main(void)
 	tcase_add_loop_test(t,
 		S15_a_receipt_that_may_not_be_read_says_what_was_done, 0, 2);
 	tcase_add_test(t,
-		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
-	tcase_add_loop_test(t,
-		an_item_that_is_taken_meanwhile_is_not_missed_by_who_removes_it,
-		0, 2);
-	tcase_add_test(t,
 		many_who_put_at_once_pass_the_bound_by_no_more_than_they_are);
 	tcase_add_test(t, the_bound_goes_by_nothing_that_was_counted_before);
 	tcase_add_test(t, the_bound_goes_by_no_room_that_was_left_before);
 	tcase_add_test(t, a_full_queue_is_not_watched_when_nobody_waits);
-	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_removes_from_it);
 	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_waits_for_memory);
 	tcase_add_test(t,
 		L01_a_flush_of_a_queue_that_is_being_destroyed_ends_at_once);
