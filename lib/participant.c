@@ -385,8 +385,14 @@ enum kustos_err kustos_line_clean(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
-	enum kustos_err err = kustos_delete(client, path, -1, deadline, cancel);
+	struct kustos_stat stat;
+	enum kustos_err err = kustos_exists(client, path, deadline, cancel,
+		&stat);
 
+	if (err == KUSTOS_OK && stat.ephemeral_owner != 0)
+		return KUSTOS_OK; /* a simple lock that somebody holds */
+	if (err == KUSTOS_OK)
+		err = kustos_delete(client, path, -1, deadline, cancel);
 	return err == KUSTOS_ENOTEMPTY || err == KUSTOS_ENONODE ? KUSTOS_OK
 								: err;
 }

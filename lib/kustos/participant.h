@@ -117,16 +117,18 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_revoke(
    the holder, the next one is granted, and the former holder may not notice at
    once.  "shown" is one that the library has returned, not a copy of it.
    Nothing is deleted unless the node is still the one that "shown" describes:
-   same czxid, same session.  (For a simple lock, the node is checked immediately
-   before it is deleted, and may change in between.)  Returns KUSTOS_ECHANGED if
-   it is another node, KUSTOS_ENONODE if it is gone, and as kustos_delete(). */
+   same czxid, same session.  (It is checked immediately before it is deleted.
+   Another node may get its name in between if the name has no unique part: that
+   of a simple lock, or of a peer's node in a line that is made anew just then.)
+   Returns KUSTOS_ECHANGED if it is another node, KUSTOS_ENONODE if it is gone,
+   and as kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
 	struct kustos_client *client, const struct kustos_participant *shown,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Delete the node of the line at "path" if it has no children.  Returns
-   KUSTOS_OK, also if it has children, or is not there; and as
-   kustos_delete(). */
+/* Delete the node of the line at "path" if it has no children, and is not itself
+   a simple lock that somebody holds.  Returns KUSTOS_OK, also if it stays or is
+   not there; and as kustos_exists() and kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_line_clean(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
