@@ -469,16 +469,6 @@ START_TEST(cleaning_removes_a_line_only_if_it_is_empty)
 }
 END_TEST
 
-START_TEST(cleaning_leaves_a_simple_lock_to_its_holder)
-{
-	check_err(kustos_create(client, "/simple", "", 0,
-			  KUSTOS_CREATE_EPHEMERAL, SOON, NULL, NULL, NULL),
-		KUSTOS_OK);
-	check_err(kustos_line_clean(other, "/simple", SOON, NULL), KUSTOS_OK);
-	ck_assert_int_eq(raw_exists(fixture_address(), "/simple", NULL), 0);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("participants");
@@ -506,6 +496,5 @@ int main(void)
 	tcase_add_test(t, breaking_takes_a_place_away_and_the_next_one_holds);
 	tcase_add_test(t, breaking_refuses_what_is_not_what_was_shown);
 	tcase_add_test(t, cleaning_removes_a_line_only_if_it_is_empty);
-	tcase_add_test(t, cleaning_leaves_a_simple_lock_to_its_holder);
 	return fixture_main(s);
 }

@@ -224,6 +224,17 @@ START_TEST(its_holder_is_the_only_participant)
 }
 END_TEST
 
+/* Its node is a line without children, but not one of nobody. */
+START_TEST(who_cleans_the_line_leaves_it_to_its_holder)
+{
+	struct kustos_hold *hold = simple_take(simple);
+
+	check_err(kustos_line_clean(other, LINE, SOON, NULL), KUSTOS_OK);
+	ck_assert(node_there());
+	hold_give(hold);
+}
+END_TEST
+
 START_TEST(its_node_tells_who_has_it_if_it_is_to)
 {
 	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
@@ -320,6 +331,7 @@ int main(void)
 	tcase_add_test(t, L21_missing_parents_are_made_again);
 	tcase_add_test(t, it_is_locked_by_threads_and_nests);
 	tcase_add_test(t, its_holder_is_the_only_participant);
+	tcase_add_test(t, who_cleans_the_line_leaves_it_to_its_holder);
 	tcase_add_test(t, its_node_tells_who_has_it_if_it_is_to);
 	tcase_add_test(t, wrong_arguments_are_refused);
 	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
