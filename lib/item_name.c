@@ -57,14 +57,12 @@ static bool read_number(const char *text, uint32_t *out)
 	return true;
 }
 
-/* Read the key of a priority queue.  The keys sort as the texts do: a negative
-   priority begins with the lesser digit. */
-static bool read_priority(const char *text, uint64_t *key)
+/* Read the first digits of a name as the key by which text sorts them.  A
+   minus, which no key begins with, leaves it 0: as text, too, it is first. */
+static bool read_key(const char *text, uint64_t *key)
 {
-	if (text[0] != '0' && text[0] != '1')
-		return false;
-	*key = (uint64_t)(text[0] - '0');
-	for (int i = 1; i < PRIORITY_LEN; i++) {
+	*key = 0;
+	for (int i = 0; i < PRIORITY_LEN; i++) {
 		int digit = hex_digit(text[i]);
 
 		if (digit < 0)
@@ -72,6 +70,13 @@ static bool read_priority(const char *text, uint64_t *key)
 		*key = *key << 4 | (uint64_t)digit;
 	}
 	return true;
+}
+
+/* Read the key of a priority queue.  The keys sort as the texts do: a negative
+   priority begins with the lesser digit. */
+static bool read_priority(const char *text, uint64_t *key)
+{
+	return (text[0] == '0' || text[0] == '1') && read_key(text, key);
 }
 
 /* Read when an item is due.  If the text is not a time, the item is due at
@@ -107,8 +112,9 @@ static bool parse_queue(enum ku_item_kind kind, const char *rest,
 		return read_number(bar + 1, &out->number);
 	}
 	if (read_number(rest, &out->number)) {
-		/* As text, a plain number sorts as this key does. */
-		if (kind == KU_ITEM_PRIORITY && read_priority(rest, &key))
+		/* As text, a plain number stands where this key does: that of
+		   2,000,000,000 behind every priority. */
+		if (kind == KU_ITEM_PRIORITY && read_key(rest, &key))
 			out->key = key;
 		return true;
 	}

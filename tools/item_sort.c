@@ -121,8 +121,9 @@ static struct place place_of_curators(enum kustos_queue_kind kind,
 	const char *rest)
 {
 	bool is_delay = kind == KUSTOS_QUEUE_DELAY;
-	bool has_key = kind == KUSTOS_QUEUE_PRIORITY &&
-		(*rest == '0' || *rest == '1');
+	/* The digits of a plain number sort as a key. */
+	bool has_key = kind == KUSTOS_QUEUE_PRIORITY && *rest >= '0' &&
+		*rest <= '2';
 	uint64_t key = has_key ? hex(rest, PRIORITY) : 0;
 
 	if (*rest == '|') {

@@ -109,7 +109,7 @@ START_TEST(who_takes_need_not_say_the_kind)
 }
 END_TEST
 
-/* The order is not that of the text.  Items of one key are ordered by number,
+/* The order is that of the text only with priorities.  Items of one key are ordered by number,
    the last of which are negative; and peers may write other keys. */
 START_TEST(S17_the_first_that_is_listed_is_the_first_that_is_taken)
 {
@@ -117,7 +117,7 @@ START_TEST(S17_the_first_that_is_listed_is_the_first_that_is_taken)
 		const char *kind, *first, *second;
 	} pairs[] = { { "simple", "qn-2147483647", "qn--2147483648" },
 		{ "simple", "qn--2147483648", "qn--2147483647" },
-		{ "priority", "queue-2000000000", "queue-0000000010000000000" },
+		{ "priority", "queue-17FFFFFFF0000000001", "queue-2000000000" },
 		{ "delay", "queue-|0|0000000003", "queue-0000000005" },
 		{ "delay", "queue-|FFFFFFFFFF|0000000003",
 			"queue-|10000000000|0000000001" },

@@ -204,6 +204,12 @@ START_TEST(S17_what_peers_write_is_in_its_order)
 	ORDER(KU_ITEM_PRIORITY, "queue-0000000009", "queue-0800000000000000002",
 		"queue-0FFFFFFF60000000001", "queue-1000000000000000000",
 		"queue-1000000000000000003", "queue-10000000A0000000002");
+	/* Later ones stand among the keys, as text does; those numbered from
+	   2,000,000,000 on stand last. */
+	ORDER(KU_ITEM_PRIORITY, "queue--2147483648", "queue-0999999999",
+		"queue-0FFFFFFFF0000000001", "queue-1000000000000000001",
+		"queue-17FFFFFFF0000000001", "queue-1999999999",
+		"queue-2000000000", "queue-2147483647");
 	/* Here they are due at once; and so are items whose time cannot be
 	   read. */
 	ORDER(KU_ITEM_DELAY, "queue-0000000001", "queue-|x|0000000002",
