@@ -242,7 +242,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll(
 
 /* Take up to "max" items, 1 or more, in one transaction, as soon as there is
    one.  "items" has room for "max"; "*count" receives the number of items.  No
-   more items than "max" are taken from the server.  Returns as
+   more items than "max" are taken from the server, and no more than 256, the
+   most that one call gets: a greater "max" is no error.  Returns as
    kustos_queue_poll(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_many(
 	struct kustos_queue *queue, size_t max, kustos_deadline deadline,
@@ -274,9 +275,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_remove_id(
 typedef void kustos_queue_poll_fn(void *arg, enum kustos_err err,
 	struct kustos_item *const *items, size_t count);
 
-/* The same, but return at once; "done" receives the outcome.  Takes no thread
-   while it waits.  Returns KUSTOS_OK, or the reason why it could not be
-   started; then "done" is not called. */
+/* The same, also with 256 items at the most, but return at once; "done"
+   receives the outcome.  Takes no thread while it waits.  Returns KUSTOS_OK, or
+   the reason why it could not be started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_async(
 	struct kustos_queue *queue, size_t max, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_queue_poll_fn *done, void *arg);
@@ -325,11 +326,11 @@ typedef void kustos_queue_consume_fn(void *arg,
 	struct kustos_item *const *items, size_t count);
 
 /* Start a consumer: it calls "fn" with the items that it takes, up to "max" at
-   once.  These items are gone from the queue, whatever becomes of the call; for
-   items that come back see <kustos/claim.h>.  "failed", which may be NULL, is
-   called if nothing could be taken.  Stop the consumer before "queue" is
-   destroyed.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or
-   KUSTOS_EFORKED. */
+   once, and never more than 256.  These items are gone from the queue, whatever
+   becomes of the call; for items that come back see <kustos/claim.h>.
+   "failed", which may be NULL, is called if nothing could be taken.  Stop the
+   consumer before "queue" is destroyed.  Returns KUSTOS_OK, KUSTOS_EINVAL,
+   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_consume(
 	struct kustos_queue *queue, size_t max, kustos_queue_consume_fn *fn,
 	kustos_consumer_failed_fn *failed, void *arg,

@@ -1,5 +1,5 @@
 /*
- * test_queue_count.c - how many items a queue has.
+ * test_queue_count.c - how many items a queue has, and how many one call gets.
  */
 #include <kustos/cancel.h>
 
@@ -9,6 +9,8 @@
 
 #define T_MS 20000
 #define LOCKING "/queues/locking"
+#define MOST 256 /* items that one call gets */
+#define MANY 300
 
 struct answer {
 	atomic_int calls;
@@ -137,6 +139,44 @@ START_TEST(the_number_has_to_go_somewhere)
 }
 END_TEST
 
+static void note_count(void *arg, struct kustos_item *const *items,
+	size_t count)
+{
+	size_t *first = arg, none = 0;
+
+	(void)items;
+	(void)__atomic_compare_exchange_n(first, &none, count, false,
+		__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+START_TEST(one_call_gets_256_items_however_many_are_asked_for)
+{
+	struct kustos_item *items[MANY];
+	struct kustos_consumer *consumer = NULL;
+	size_t count = 0;
+
+	queue_put_numbers(queue, 0, MANY);
+	check_err(kustos_queue_poll_many(queue_others, MANY, SOON, NULL, items,
+			  &count),
+		KUSTOS_OK);
+	ck_assert_uint_eq(count, MOST);
+	for (size_t i = 0; i < count; i++)
+		kustos_item_free(items[i]);
+	queue_expect_numbers(queue_others, MOST, MANY);
+	queue_put_numbers(queue, 0, MANY);
+	count = 0;
+	/* A new object has listed nothing yet, but will list all. */
+	struct kustos_queue *fresh = queue_new(other);
+	check_err(kustos_queue_consume(fresh, MANY, note_count, NULL, &count,
+			  &consumer),
+		KUSTOS_OK);
+	test_eventually(queue_count() == 0, 5000);
+	kustos_consumer_stop(consumer);
+	kustos_queue_destroy(fresh);
+	ck_assert_uint_eq(count, MOST);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, count");
@@ -150,5 +190,6 @@ int main(void)
 		it_ends_by_deadline_by_cancel_and_without_a_connection);
 	tcase_add_test(t, it_goes_on_when_the_object_is_destroyed);
 	tcase_add_test(t, the_number_has_to_go_somewhere);
+	tcase_add_test(t, one_call_gets_256_items_however_many_are_asked_for);
 	return fixture_main(s);
 }
