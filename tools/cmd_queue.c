@@ -57,6 +57,8 @@ static const char help[] =
 	"                        the end, as a new one\n"
 	"      --lock-path PATH  consume: where the markers of taken items\n"
 	"                        are\n"
+	"      --receipts PATH   put, take: where the receipts are; default:\n"
+	"                        beside the queue, PATH-receipts\n"
 	"      --json            ls: one JSON object a line\n";
 
 static const char codes[] =
@@ -200,11 +202,15 @@ static int work_on(struct queue_job *q, struct kustos_client *client,
 	struct kustos_queue *queue;
 
 	options.kind = q->kind;
+	options.receipts = q->receipts;
 	options.max_items = q->max_items;
 	options.on_unfit = unfit;
 	options.on_unfit_arg = q;
 	enum kustos_err err = kustos_queue_create(client, q->job.path, &options,
 		&queue);
+	if (err == KUSTOS_EINVAL && q->receipts != NULL)
+		return tool_usage(&q->tool,
+			"--receipts must not be PATH or below it");
 	if (err != KUSTOS_OK)
 		return tool_failed(&q->tool, "cannot use", q->job.path, err);
 	int code = work(q, client, queue);
@@ -445,8 +451,8 @@ static int peek(struct queue_job *q)
 }
 
 static const struct queue_verb verbs[] = {
-	{ .name = "put", .run = put, .options = "wzpm", .items = true },
-	{ .name = "take", .run = take, .options = "wcz" },
+	{ .name = "put", .run = put, .options = "wzpms", .items = true },
+	{ .name = "take", .run = take, .options = "wczs" },
 	{ .name = "peek", .run = peek, .options = "wz" },
 	{ .name = "ls", .run = queue_ls, .options = "cjd" },
 	{ .name = "consume",

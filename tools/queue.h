@@ -26,6 +26,7 @@ struct queue_verb {
 #define QUEUE_WHEN 'p'	  /* --priority, --delay, --id */
 #define QUEUE_MAX 'm'	  /* --max-items */
 #define QUEUE_CLAIM 'd'	  /* --deliveries, --dead-letters, --lock-path */
+#define QUEUE_RECEIPT 's' /* --receipts */
 #define QUEUE_REQUEUE 'r' /* --requeue */
 #define QUEUE_JSON 'j'
 
@@ -42,7 +43,7 @@ struct queue_job {
 	int64_t delay_ms;
 	const char *id;
 	int max_items, deliveries;
-	const char *dead_letters, *lock_path;
+	const char *dead_letters, *lock_path, *receipts;
 	bool requeue;
 };
 

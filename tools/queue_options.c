@@ -13,6 +13,7 @@ enum {
 	OPT_DELIVERIES,
 	OPT_DEAD_LETTERS,
 	OPT_LOCK_PATH,
+	OPT_RECEIPTS,
 	OPT_REQUEUE
 };
 
@@ -28,6 +29,7 @@ static const struct option long_options[] = {
 	{ "deliveries", required_argument, NULL, OPT_DELIVERIES },
 	{ "dead-letters", required_argument, NULL, OPT_DEAD_LETTERS },
 	{ "lock-path", required_argument, NULL, OPT_LOCK_PATH },
+	{ "receipts", required_argument, NULL, OPT_RECEIPTS },
 	{ "requeue", no_argument, NULL, OPT_REQUEUE },
 	TOOL_OPTION_JSON,
 	TOOL_OPTIONS,
@@ -87,6 +89,9 @@ static bool take_own(struct queue_job *q, int option)
 	case OPT_LOCK_PATH:
 		q->lock_path = optarg;
 		return knows(q, QUEUE_CLAIM, "--lock-path");
+	case OPT_RECEIPTS:
+		q->receipts = optarg;
+		return knows(q, QUEUE_RECEIPT, "--receipts");
 	case OPT_REQUEUE:
 		q->requeue = true;
 		return knows(q, QUEUE_REQUEUE, "--requeue");
@@ -175,7 +180,7 @@ static const struct queue_verb *find(const struct queue_verb *verbs,
 bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	char **argv)
 {
-	static const struct queue_verb help = { .options = "wczpmdrj" };
+	static const struct queue_verb help = { .options = "wczpmdsrj" };
 
 	memset(q, 0, sizeof(*q));
 	tool_init(&q->tool, &tool_queue);
@@ -210,6 +215,7 @@ bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	q->job.argv = argv + optind;
 	q->tool.more_paths[0] = q->lock_path;
 	q->tool.more_paths[1] = q->dead_letters;
+	q->tool.more_paths[2] = q->receipts;
 	q->tool.exit_code = check(q);
 	return q->tool.exit_code == TOOL_OK;
 }

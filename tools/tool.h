@@ -62,7 +62,7 @@ struct tool {
 	const char *hosts;
 	char *const *paths; /* of the command line */
 	int path_count;
-	const char *more_paths[2]; /* of options; NULL: not said */
+	const char *more_paths[3]; /* of options; NULL: not said */
 	int session_ms;
 	int64_t wait_ms; /* for a server as well, as -w says; 0 and less: no limit */
 	const char *auth_file; /* NULL: no credentials */

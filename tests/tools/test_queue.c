@@ -12,6 +12,9 @@
 #include <string.h>
 
 #define JOBS "/queues/jobs"
+#define SHARDS "/queues"
+#define SHARD SHARDS "/queue-1"
+#define RECEIPTS "/elsewhere/receipts"
 #define MANY 2000 /* in JSON, more than fits in a pipe */
 
 static struct cli a, b;
@@ -117,6 +120,33 @@ START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 }
 END_TEST
 
+/* Curator's QueueSharder takes each node beside a shard for a shard. */
+START_TEST(a_shard_gets_no_neighbour_if_told_so)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), SHARDS, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), SHARD, ""), 0);
+	cli_start(&a, "queue", "put", "--receipts", RECEIPTS, SHARD);
+	cli_type(&a, "one\n");
+	test_within(fixture_children(SHARD) == 1, CLI_MS);
+	ck_assert_int_eq(fixture_children(RECEIPTS), 1);
+	cli_start(&b, "queue", "take", "-c2", "--receipts", RECEIPTS, SHARD);
+	test_within(fixture_children(RECEIPTS) == 2, CLI_MS);
+	cli_type(&a, "two\n");
+	cli_eof(&a);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_str_eq(b.out_text, "one\ntwo\n");
+	test_within(fixture_children(RECEIPTS) == 0, CLI_MS);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", "--receipts", RECEIPTS,
+				 SHARD, "three"),
+		0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--lock-path",
+				 "/elsewhere/locks", SHARD, "true"),
+		0);
+	ck_assert_int_eq(fixture_children(SHARDS), 1);
+}
+END_TEST
+
 START_TEST(what_is_listed_can_be_read_by_programs)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 117);
@@ -204,6 +234,13 @@ static const struct {
 		"PATH, --lock-path and --dead-letters are not three paths" },
 	{ { "consume", "-kkazoo-locking", "--lock-path", "/l", JOBS, "x" },
 		"of -k kazoo-locking there is no --lock-path" },
+	{ { "put", "--receipts", "receipts", JOBS, "x" },
+		"receipts is not a path of ZooKeeper" },
+	{ { "put", "--receipts", JOBS, JOBS, "x" },
+		"--receipts must not be PATH or below it" },
+	{ { "take", "--receipts", JOBS "/x", JOBS },
+		"--receipts must not be PATH or below it" },
+	{ { "peek", "--receipts", "/x", JOBS }, "'peek' has no --receipts" },
 	{ { "consume", "--requeue", "--deliveries=2", "--dead-letters=/dead",
 		  JOBS, "x" },
 		"it does not go with --deliveries" },
@@ -234,6 +271,7 @@ int main(void)
 	tcase_add_test(t, a_full_queue_is_waited_for);
 	tcase_add_test(t, however_much_is_put_at_once_if_there_is_room);
 	tcase_add_test(t, who_cannot_put_all_is_told_how_much_is_there);
+	tcase_add_test(t, a_shard_gets_no_neighbour_if_told_so);
 	tcase_add_test(t, what_is_listed_can_be_read_by_programs);
 	tcase_add_test(t, many_are_listed_each_once_and_in_order);
 	tcase_add_test(t, items_that_go_while_they_are_listed_are_left_out);
