@@ -36,7 +36,8 @@
  * others have put or taken something, unless the option "stale" lets the old
  * listing serve for some more items.  100,000 items work with jute.maxbuffer as
  * shipped: it does not limit what this library receives.  (It does limit what
- * Curator receives.)
+ * Curator receives, to about 50,000 items: a longer queue that Curator shares
+ * has to be sharded.)
  *
  * The server numbers items anew when the queue's node is made anew.  The node
  * goes when it is empty, as a container does; so an item may have the name of
