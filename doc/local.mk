@@ -61,15 +61,19 @@ endif
 
 if WITH_BARRIER
 man3_pages += %D%/man/kustos_barrier.3 %D%/man/kustos_countdown.3
-compiled += %D%/examples/barrier.c %D%/examples/countdown.c
+compiled += %D%/examples/barrier.c %D%/examples/countdown.c \
+	%D%/examples/gate.c
 endif
 %C%_examples_barrier_LDADD = libkustos-barrier.la libkustos.la
 %C%_examples_countdown_LDADD = libkustos-barrier.la libkustos.la
+%C%_examples_gate_LDADD = libkustos-barrier.la libkustos.la
 
 if WITH_QUEUE
 man3_pages += %D%/man/kustos_claim.3 %D%/man/kustos_queue.3
-compiled += %D%/examples/queue.c %D%/examples/worker.c
+compiled += %D%/examples/consumer.c %D%/examples/queue.c \
+	%D%/examples/worker.c
 endif
+%C%_examples_consumer_LDADD = libkustos-queue.la libkustos.la
 %C%_examples_queue_LDADD = libkustos-queue.la libkustos.la
 %C%_examples_worker_LDADD = libkustos-queue.la libkustos.la
 
@@ -97,7 +101,8 @@ doc_tests = tests/examples/check_mutex.sh tests/examples/check_rwlock.sh \
 	tests/examples/check_semaphore.sh tests/examples/check_simple.sh \
 	tests/examples/check_transfer.sh tests/examples/check_barrier.sh \
 	tests/examples/check_countdown.sh tests/examples/check_queue.sh \
-	tests/examples/check_worker.sh
+	tests/examples/check_worker.sh tests/examples/check_gate.sh \
+	tests/examples/check_consumer.sh
 EXTRA_DIST += $(doc_tests) tests/examples/common.sh
 if WITH_ALL
 TESTS += $(doc_tests)
