@@ -8,7 +8,7 @@
 
 struct stray {
 	int64_t until_ns;
-	bool sequential;
+	bool sequential, lasting;
 	char guid[KU_PROTECTION_SIZE];
 	char leaf[]; /* of the creation's path */
 };
@@ -111,6 +111,7 @@ void ku_stray_add(const struct ku_op *op, const char *guid)
 	}
 	s->until_ns = until;
 	s->sequential = (op->flags & KUSTOS_CREATE_SEQUENTIAL) != 0;
+	s->lasting = (op->flags & KUSTOS_CREATE_EPHEMERAL) == 0;
 	strcpy(s->guid, guid);
 	strcpy(s->leaf, leaf);
 	nest->strays[nest->count++] = s;
@@ -157,8 +158,10 @@ bool ku_strays_have(const struct kustos_client *client, const char *path)
 		ku_ops_belated(client, path);
 }
 
-/* Returns false if memory is short; then the next look finds it again. */
-static bool delete_node(struct kustos_client *client, const char *path)
+/* Delete it, however long that takes: its name cannot be another's.  Returns
+   false if memory is short; then the next look finds it again. */
+static bool delete_node(struct kustos_client *client, const char *path,
+	const struct stray *s)
 {
 	struct ku_op *op;
 
@@ -170,7 +173,8 @@ static bool delete_node(struct kustos_client *client, const char *path)
 		path);
 	op->guaranteed = true;
 	op->belated = true;
-	op->epoch = client->session.epoch;
+	op->session_id = client->session.id;
+	op->lasting = s->lasting;
 	return ku_op_start_unowned(op) == KUSTOS_OK;
 }
 
@@ -184,7 +188,7 @@ static void delete_found(struct kustos_client *client, struct ku_nest *nest,
 			continue;
 		client->strays.found++;
 		char *path = ku_path_child(nest->path, names->names[i]);
-		if (delete_node(client, path))
+		if (delete_node(client, path, s))
 			s->until_ns = INT64_MIN; /* it comes only once */
 		free(path);
 	}

@@ -20,6 +20,7 @@ static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static char lost[128]; /* the path of the creation that was lost */
 static int looks;
+static bool keeps; /* no deletion reaches the server */
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -29,6 +30,8 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 		strcpy(lost, request->path);
 		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
 	}
+	if (request->kind == KU_ZK_DELETE && keeps)
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
@@ -40,6 +43,7 @@ static void run_ms(int ms)
 static void setup(void)
 {
 	lost[0] = '\0';
+	keeps = false;
 	api = ku_zk_sim;
 	api.submit = submit;
 	struct ku_zk *raw = lone_setup(&bench, WAY_MS);
@@ -103,6 +107,26 @@ START_TEST(S06_what_is_made_late_is_deleted_while_the_connection_lasts)
 }
 END_TEST
 
+/* The lease ends before the deletion is answered, but the session does not end,
+   and nor does the node. */
+START_TEST(S06_L17_what_is_made_late_is_deleted_by_the_session_that_made_it)
+{
+	int64_t session_id = client->session.id, epoch = client->session.epoch;
+
+	run_ms(100);
+	be_late();
+	keeps = true;
+	run_ms(100 + BEAT_MS + 50);
+	bench_run_ms(&bench, LONE_TIMEOUT_MS - 2 * BEAT_MS);
+	run_ms(WAY_MS);
+	keeps = false;
+	run_ms(LONE_TIMEOUT_MS);
+	ck_assert_int_eq(client->session.id, session_id);
+	ck_assert_int_ne(client->session.epoch, epoch);
+	ck_assert(!model_stat(bench.model, lost, NULL));
+}
+END_TEST
+
 /* It is looked for once after the time in which it can come. */
 START_TEST(L28_what_never_comes_is_looked_for_seldom_and_then_not_any_more)
 {
@@ -129,6 +153,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S06_what_is_made_late_is_deleted_while_the_connection_lasts, 0,
 		5);
+	tcase_add_test(t,
+		S06_L17_what_is_made_late_is_deleted_by_the_session_that_made_it);
 	tcase_add_test(t,
 		L28_what_never_comes_is_looked_for_seldom_and_then_not_any_more);
 	suite_add_tcase(s, t);
