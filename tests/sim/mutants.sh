@@ -933,6 +933,15 @@ mutant L28_read_again_at_once lib/queue_catch.c \
 	'/^static void ask_again/,/^}/s/!ku_session_ready(client)/true/'
 mutant L28_counted_again_at_once lib/queue_room.c \
 	'/^static void answered/,/^}/s/else if (ku_session_ready(q->client))/else if (false)/'
+aim_with test_beaten
+mutant queue_the_beaten_fight_for_the_first lib/queue_take.c \
+	's/^#define SPREAD_MIN 8$/#define SPREAD_MIN 0/'
+mutant queue_who_is_alone_takes_from_many lib/queue_take.c \
+	's/ ? take->spread \/ 2 : 0;/ ? take->spread \/ 2 : take->spread;/'
+mutant claim_the_beaten_fight_for_the_first lib/desk_try.c \
+	's/desk->spread = 2 \* desk->spread + 3;/;/'
+mutant claim_who_is_alone_claims_from_many lib/desk_try.c \
+	's/desk->spread \/= 2;/;/'
 
 wait
 found=0 failed=0 i=0
