@@ -175,12 +175,12 @@ distcheck-quickly:
 # are promised.  They measure time, and need a machine with nothing else to do.
 long_tests = $(in)/test_crowd $(in)/test_failover $(in)/test_latch_terms \
 	$(in)/test_lost_in_time $(in)/test_queue $(in)/test_queue_killed \
-	$(in)/test_queue_storm
+	$(in)/test_queue_shared $(in)/test_queue_storm
 check-long:
 	KUSTOS_TEST_RUNS=100 KUSTOS_TEST_ROUNDS=100 CK_TIMEOUT_MULTIPLIER=20 \
 	CROWD_MEMBERS=50 CROWD_ROUNDS=200 QUEUE_STORMS=20 QUEUE_ITEMS=5000 \
-	KILLED_STORMS=20 KILLED_ITEMS=5000 KILLED_STRIKES=60 \
-	QUEUE_LENGTH=100000 \
+	KILLED_STORMS=20 KILLED_ITEMS=5000 \
+	KILLED_STRIKES=60 QUEUE_LENGTH=100000 QUEUE_SHARED=10000 \
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(long_tests)' check_PROGRAMS='$(long_tests)' check_DATA=
 	$(MAKE) $(AM_MAKEFLAGS) check-soak

@@ -112,62 +112,6 @@ START_TEST(P12_a_long_queue_is_listed_once_and_taken_in_order)
 }
 END_TEST
 
-/* Each waits for whatever comes, and nothing may be left. */
-#define CONSUMERS 8
-#define SHARED_ITEMS 800
-
-START_TEST(L27_eight_consumers_leave_nothing_and_wait_for_nothing)
-{
-	static bool had[SHARED_ITEMS];
-	static struct taken taken[CONSUMERS];
-	struct kustos_queue *queues[CONSUMERS];
-	int left = SHARED_ITEMS;
-	bool more = true;
-
-	memset(had, 0, sizeof(had));
-	for (int i = 0; i < CONSUMERS; i++)
-		queues[i] = queue_new(i % 2 ? client : other);
-	queue_put_numbers(queue, 0, SHARED_ITEMS / 2);
-	for (int i = 0; i < CONSUMERS; i++) {
-		taken[i].calls = 0;
-		check_err(kustos_queue_poll_async(queues[i], 3, SOON, NULL,
-				  queue_taken, &taken[i]),
-			KUSTOS_OK);
-	}
-	for (int i = 0; left > 0; i = (i + 1) % CONSUMERS) {
-		struct taken *t = &taken[i];
-
-		if (left == SHARED_ITEMS / 2 && more) {
-			more = false; /* all of them wait by now */
-			queue_put_numbers(queue, SHARED_ITEMS / 2,
-				SHARED_ITEMS);
-		}
-		/* Those that have nothing wait while others have items. */
-		if (taken_calls(t) == 0) {
-			test_pause_1ms();
-			continue;
-		}
-		check_err(taken_wait(t), KUSTOS_OK);
-		for (size_t k = 0; k < t->count; k++) {
-			int number = atoi(t->items[k]->data);
-
-			ck_assert(!had[number]);
-			had[number] = true;
-		}
-		left -= (int)t->count;
-		taken_free(t);
-		t->calls = 0;
-		check_err(kustos_queue_poll_async(queues[i], 1, SOON, NULL,
-				  queue_taken, t),
-			KUSTOS_OK);
-	}
-	for (int i = 0; i < CONSUMERS; i++) {
-		kustos_queue_destroy(queues[i]);
-		check_err(taken_wait(&taken[i]), KUSTOS_ECLOSED);
-	}
-}
-END_TEST
-
 /* A later call must not use a listing that was begun for an earlier one. */
 START_TEST(who_looks_goes_by_no_listing_that_was_made_before)
 {
@@ -479,8 +423,6 @@ int main(void)
 	tcase_add_test(t, an_own_item_does_not_pass_by_those_of_others);
 	tcase_add_test(t, large_items_go_in_several_transactions);
 	tcase_add_test(t, P12_a_long_queue_is_listed_once_and_taken_in_order);
-	tcase_add_test(t,
-		L27_eight_consumers_leave_nothing_and_wait_for_nothing);
 	tcase_add_test(t, who_looks_goes_by_no_listing_that_was_made_before);
 	tcase_add_test(t, no_more_is_taken_than_was_asked_for);
 	tcase_add_test(t, who_waits_gets_what_comes);
