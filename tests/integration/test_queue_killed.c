@@ -5,11 +5,11 @@
  * Threads of the test put items.  Processes take them, and report each item
  * before they do anything else with it, so that the items of killed processes
  * are known, too.  Meanwhile connections and the server fail, as in
- * test_queue_storm.c.
+ * test_queue_storm.c.  Each kind of fault happens at least once.
  *
  * KILLED_STORMS sets how often this is run (1), KILLED_ITEMS with how many
- * items (600), KILLED_STRIKES with how many faults (16), and KILLED_SEED the
- * random seed.
+ * items (600), KILLED_STRIKES with how many faults (20, which are enough for each
+ * kind to have its turn), and KILLED_SEED the random seed.
  */
 #include "child.h"
 #include "claim_fixture.h"
@@ -56,7 +56,7 @@ static struct putter putters[PUTTERS];
 static struct fate fates[ITEMS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the fates */
 static int items, left_to_put, delivered;
-static int strikes, strikes_wanted, kills, long_pauses;
+static int strikes, strikes_wanted, kills, short_pauses, long_pauses;
 
 /* In a process that takes */
 
@@ -69,6 +69,14 @@ static struct kustos_client *child_client(int fd)
 	struct kustos_client_options o = client_options(address, T_MS);
 	o.retry = kustos_retry_forever(5);
 	return client_open_with(&o);
+}
+
+/* A process that has just been started may have had no connection yet.  Then the
+   server may know of a session that the client does not know of. */
+static void child_close(struct kustos_client *own)
+{
+	client_wait(own, KUSTOS_STATE_CONNECTED, PATIENCE_MS);
+	client_close(own);
 }
 
 /* Return whether it was told to end. */
@@ -106,7 +114,7 @@ static int take_them(int fd, void *arg)
 	while (take_one(fd, q, KUSTOS_NOW)) {
 	}
 	kustos_queue_destroy(q);
-	client_close(own);
+	child_close(own);
 	return 0;
 }
 
@@ -135,7 +143,7 @@ static int claim_them(int fd, void *arg)
 		(void)child_say(fd, line);
 	}
 	kustos_claims_destroy(from);
-	client_close(own);
+	child_close(own);
 	return 0;
 }
 
@@ -265,27 +273,37 @@ static void kill_one(unsigned *seed)
 	(void)next_life();
 }
 
-static void stop_one(unsigned *seed)
+static void stop_one(unsigned *seed, bool is_long)
 {
 	struct life *life = some_life(seed);
-	bool is_long = (unsigned)rand_r(seed) % 2 == 0;
 
 	ck_assert_int_eq(process_pause(life->child.pid), 0);
-	storm_pause_ms(is_long ? 2 * T_MS : T_MS / 4);
+	storm_pause_ms(is_long ? 5 * T_MS / 4 : T_MS / 4);
 	ck_assert_int_eq(process_resume(life->child.pid), 0);
-	long_pauses += is_long;
+	*(is_long ? &long_pauses : &short_pauses) += 1;
 }
 
+enum strike_kind { STOP, STOP_LONG, OTHER, KILL };
+#define IN_TURN (OTHER + STORM_KINDS)
+
+/* First a fault of each kind, with a kill before each, and then random ones. */
 static void strike(unsigned *seed)
 {
-	unsigned kind = (unsigned)rand_r(seed) % 8;
+	static const enum strike_kind some[] = { KILL, KILL, KILL, STOP_LONG,
+		STOP, OTHER, OTHER, OTHER };
+	enum strike_kind kind = some[(unsigned)rand_r(seed) % 8];
 
-	if (kind < 3)
+	if (strikes < 2 * IN_TURN && strikes % 2 == 0)
+		kind = KILL;
+	else if (strikes < 2 * IN_TURN)
+		kind = strikes / 2 < OTHER ? (enum strike_kind)(strikes / 2)
+					   : OTHER;
+	if (kind == KILL)
 		kill_one(seed);
-	else if (kind < 5)
-		stop_one(seed);
-	else
+	else if (kind == OTHER)
 		storm_strike(seed, T_MS);
+	else
+		stop_one(seed, kind == STOP_LONG);
 }
 
 static int delivered_now(void)
@@ -322,13 +340,15 @@ static void blow(const char *what, int loop)
 		strike(&seed);
 		__atomic_add_fetch(&strikes, 1, __ATOMIC_SEQ_CST);
 	}
-	proxy_arm(proxy, PROXY_NO_FAULT, 0, 1);
+	printf("%s: %d items, %d strikes, %d killed, %d stood still for long, "
+	       "%d for a moment\n",
+		what, items, strikes, kills, long_pauses, short_pauses);
+	storm_end();
+	ck_assert(kills > 0 && long_pauses > 0 && short_pauses > 0);
 	end_putting();
 	test_eventually(queue_count() == 0, PATIENCE_MS);
 	end_taking();
-	printf("%s: %d items, %d strikes, %d killed, %d stood still for long, "
-	       "%d delivered\n",
-		what, items, strikes, kills, long_pauses, delivered_now());
+	printf("%d delivered\n", delivered_now());
 }
 
 /* Return how many deeds a receipt stands for: its version, less the versions
@@ -408,8 +428,9 @@ static void set_up(int (*run)(int fd, void *arg))
 {
 	memset(fates, 0, sizeof(fates));
 	memset(lives, 0, sizeof(lives));
-	life_count = delivered = strikes = kills = long_pauses = 0;
-	strikes_wanted = storm_setting("KILLED_STRIKES", 16);
+	life_count = delivered = strikes = 0;
+	kills = short_pauses = long_pauses = 0;
+	strikes_wanted = storm_setting("KILLED_STRIKES", 20);
 	items = storm_setting("KILLED_ITEMS", 600);
 	ck_assert_int_le(items, ITEMS_MAX);
 	lives_made = TAKERS + strikes_wanted + SPARE;
@@ -417,6 +438,7 @@ static void set_up(int (*run)(int fd, void *arg))
 	for (int i = 0; i < lives_made; i++)
 		ck_assert_int_eq(child_start(&lives[i].child, run, NULL), 0);
 	(void)pair_proxy(T_MS);
+	storm_begin();
 }
 
 static void set_up_takers(void)
