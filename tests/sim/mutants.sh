@@ -8,8 +8,9 @@
 # the archives' own copies.  A script that changes nothing, or whose result does
 # not compile, is a failure just like a bug that is not found.
 #
-# The file mutants.seeds notes the seed that found each mutant.  That seed is
-# tried first; if it still finds the mutant, the seeds before it are not tried.
+# The file mutants.seeds notes the seed that found each mutant, and says "crash" if
+# that seed only ended the process, and no seed broke a rule.  The seed is tried
+# first; if it still finds the mutant, the seeds before it are not tried.
 # "make note-mutants" (mutants.sh note) writes the file anew.  Old seeds only
 # make the search longer.
 #
@@ -50,15 +51,30 @@ noted() {
 }
 
 # hunted DIRECTORY NAME: hunt with the noted seed, and then from 1 on.  Fails if the
-# mutant is found.
+# mutant is found: with 1 if a rule found it, with more than 128 if it ended the
+# process by a signal.  As that says neither which seed it was nor whether a rule finds
+# the mutant as well, each seed is then tried alone; "crash" is the first that crashes.
 hunted() {
-	first=$(noted "$2")
+	crash='' first=$(noted "$2")
 	if [ -n "$first" ]; then
 		hunt "$1" "$first" 1
 		code=$?
+		[ $code -le 128 ] || crash=$first
 		[ $code -eq 0 ] || return $code
 	fi
 	hunt "$1" 1 "$seeds"
+	code=$? seed=0
+	while [ $code -gt 128 ] && [ $seed -lt "$seeds" ]; do
+		seed=$((seed + 1))
+		hunt "$1" $seed 1
+		case $? in
+		0) ;;
+		1) return 1 ;;
+		124) return 124 ;;
+		*) : "${crash:=$seed}" ;;
+		esac
+	done
+	return $code
 }
 
 # build DIRECTORY FILE SED-SCRIPT ...: compile the changed files, and link them.
@@ -82,12 +98,23 @@ build() {
 		$sim_libs
 }
 
-# unharmed DIRECTORY: does the unchanged library survive the seed that was found
-# there?
+# unharmed FIRST SEEDS: does the unchanged library survive these?
 unharmed() {
-	"$work/none/sim" --scenario $scenario --steps "$steps" --seeds 1 \
-		${with:+--with "$with"} ${without:+--without "$without"} \
-		--seed "$(sed -n 's/^  seed: *//p' "$1/out")" >/dev/null
+	"$work/none/sim" --scenario $scenario --steps "$steps" --seed "$1" \
+		--seeds "$2" ${with:+--with "$with"} \
+		${without:+--without "$without"} >/dev/null
+}
+
+# crashed NAME: print that, and the seed.
+crashed() {
+	alone=${crash:+1}
+	if ! unharmed "${crash:-1}" "${alone:-$seeds}"; then
+		echo "FAIL: $1: crashed, as it does without it"
+	elif [ -n "$crash" ]; then
+		echo "ok: $scenario:$1: crash, seed $crash"
+	else
+		echo "ok: $scenario:$1: crash, with no seed alone"
+	fi
 }
 
 # try DIRECTORY NAME FILE SED-SCRIPT ...: hunt for one mutant, and print the result.
@@ -99,17 +126,17 @@ try() {
 		return
 	fi
 	hunted "$at" "$name"
-	code=$?
+	code=$? found=$(sed -n 's/^  seed: *//p' "$at/out")
 	if [ $code -eq 124 ]; then
 		echo "FAIL: $name: not found in ${MUTANT_SECONDS:-300} s"
 	elif [ $code -gt 128 ]; then
-		echo "ok: $scenario:$name: crashed" # it is found that way, too
-	elif [ $code -ne 0 ] && ! unharmed "$at"; then
+		crashed "$name"
+	elif [ $code -ne 0 ] && ! unharmed "$found" 1; then
 		echo "FAIL: $name: $(cat "$at/out"): it is so without it"
 	elif ! grep -q '^FAILED' "$at/out"; then
 		echo "FAIL: $name: not found: $(tail -n 1 "$at/out")"
 	else
-		echo "ok: $scenario:$name: seed $(sed -n 's/^  seed: *//p' "$at/out"):" \
+		echo "ok: $scenario:$name: seed $found:" \
 			"$(sed -n 's/^  invariant: //p' "$at/out")"
 	fi
 }
@@ -955,6 +982,8 @@ while [ $i -lt $count ]; do
 	fi
 done
 [ "$mode" != note ] || cat "$work"/*.said |
-	sed -n 's/^ok: \([^ ]*\): seed \([0-9]*\): .*/\1 \2/p' | LC_ALL=C sort >"$notes"
+	sed -n 's/^ok: \([^ ]*\): seed \([0-9]*\): .*/\1 \2/p
+		s/^ok: \([^ ]*\): crash, seed \([0-9]*\)$/\1 \2 crash/p' |
+	LC_ALL=C sort >"$notes"
 echo "$found found, $failed not"
 [ "$failed" -eq 0 ] && [ "$found" -gt 0 ]
