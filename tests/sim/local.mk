@@ -152,6 +152,7 @@ sim_tests += %D%/test_leader
 sim_tests += %D%/test_lend
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)
+sim_tests += %D%/test_line_cost
 sim_tests += %D%/test_line_limits
 sim_tests += %D%/test_listener
 sim_tests += %D%/test_look
@@ -202,6 +203,7 @@ sim_tests += %D%/test_roomer
 %C%_test_roomer_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=ku_wait_stay,--wrap=ku_cond_wait
 sim_tests += %D%/test_round
+sim_tests += %D%/test_round_trips
 sim_tests += %D%/test_rwlock
 sim_tests += %D%/test_searched
 sim_tests += %D%/test_seat
