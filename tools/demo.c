@@ -7,6 +7,8 @@
  * ever were two holders at a time.  Where Curator is installed, its figures on
  * the same server are printed beside them.  The exit code is 0 only if all was
  * as it should be.
+ *
+ *	kustos-demo [SECONDS]		how long locks are counted; 3
  */
 #include "demo.h"
 #include "fairness.h"
@@ -28,6 +30,8 @@
 
 #define PATH "/demo/kustos"
 #define PATIENCE_MS 10000
+#define SECONDS 3 /* unless told */
+#define MOST_SECONDS 60
 #define MAX_WAITS 100000 /* remembered, of each process */
 
 enum phase { WARM, COUNT, STOP };
@@ -35,6 +39,7 @@ enum phase { WARM, COUNT, STOP };
 /* What all processes share.  Nothing but the lock under test guards the fields
    that are not atomic. */
 struct board {
+	struct demo_time time;
 	atomic_int phase;
 	volatile int64_t counter;
 	volatile int64_t token; /* of the last holder */
@@ -150,14 +155,15 @@ static void pause_until(int64_t at_ms)
    each second. */
 static void watch(const struct board *board, int64_t begin_ms)
 {
+	int all_ms = board->time.ms;
 	bool live = isatty(STDOUT_FILENO);
 	int step_ms = live ? 100 : 1000;
 	char bar[33];
 
-	for (int ms = step_ms; ms <= DEMO_MS; ms += step_ms) {
+	for (int ms = step_ms; ms <= all_ms; ms += step_ms) {
 		pause_until(begin_ms + ms);
 		long n = counted(board);
-		int full = ms * (int)(sizeof(bar) - 1) / DEMO_MS;
+		int full = ms * (int)(sizeof(bar) - 1) / all_ms;
 
 		memset(bar, '.', sizeof(bar));
 		memset(bar, '#', (size_t)full);
@@ -185,7 +191,7 @@ static bool gather(struct board *board, struct child *children)
 				return false;
 			test_pause_1ms();
 		}
-	pause_until(test_now_ms() + DEMO_LEAD_MS);
+	pause_until(test_now_ms() + board->time.lead_ms);
 	return true;
 }
 
@@ -368,7 +374,8 @@ static int demo(struct server *server, struct board *board)
 		printf("\nCurator: %d threads with a session each, one lock\n",
 			DEMO_WORKERS);
 		fflush(stdout);
-		why = demo_curator(address, server_dir(server), &theirs);
+		why = demo_curator(address, server_dir(server), board->time,
+			&theirs);
 	}
 	show(&ours, why == NULL ? &theirs : NULL);
 	bool held = verify(board);
@@ -378,14 +385,35 @@ static int demo(struct server *server, struct board *board)
 	return held ? 0 : 1;
 }
 
-int main(void)
+/* Return the time that "argv" asks for; 0 ms if it is not understood. */
+static struct demo_time time_asked(int argc, char **argv)
+{
+	long seconds = SECONDS;
+	char *end = NULL;
+
+	if (argc > 1)
+		seconds = strtol(argv[1], &end, 10);
+	if (argc > 2 || (end != NULL && *end != '\0') || seconds < 1 ||
+		seconds > MOST_SECONDS)
+		seconds = 0;
+	return (struct demo_time){ .ms = (int)seconds * 1000,
+		.lead_ms = (int)seconds * 1000 / 3 };
+}
+
+int main(int argc, char **argv)
 {
 	/* As a server is shipped: it writes to the disk before it answers. */
 	static const struct server_options durable = {
 		.jvm = "-Dzookeeper.forceSync=yes",
 	};
+	const struct demo_time asked = time_asked(argc, argv);
 	const char *missing = server_missing();
 
+	if (asked.ms == 0) {
+		fprintf(stderr, "usage: kustos-demo [SECONDS], 1 to %d\n",
+			MOST_SECONDS);
+		return 2;
+	}
 	if (missing != NULL) {
 		fprintf(stderr, "kustos-demo: %s\n", missing);
 		return 1;
@@ -396,6 +424,7 @@ int main(void)
 		perror("kustos-demo");
 		return 1;
 	}
+	board->time = asked;
 	printf("Starting a ZooKeeper server of our own\n");
 	fflush(stdout);
 	struct server *server = server_start(&durable);

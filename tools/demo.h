@@ -7,8 +7,11 @@
 #include <stdbool.h>
 
 #define DEMO_WORKERS 8
-#define DEMO_MS 3000	  /* for which locks are counted */
-#define DEMO_LEAD_MS 1000 /* to warm up before that */
+
+/* For how long locks are counted, and to warm up before that. */
+struct demo_time {
+	int ms, lead_ms;
+};
 
 /* The figures of one contestant; a value less than 0 is unknown. */
 struct demo_figures {
@@ -23,7 +26,7 @@ struct demo_figures {
    "dir", and stay there.  Returns NULL, or a sentence that says why there are
    no figures. */
 const char *demo_curator(const char *address, const char *dir,
-	struct demo_figures *out);
+	struct demo_time asked, struct demo_figures *out);
 
 /* Return NULL if Curator can be measured here, else why not. */
 const char *demo_curator_missing(void);

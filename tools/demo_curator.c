@@ -119,7 +119,7 @@ static const char *understand(const char *answer, struct demo_figures *out)
 }
 
 const char *demo_curator(const char *address, const char *dir,
-	struct demo_figures *out)
+	struct demo_time asked, struct demo_figures *out)
 {
 	char classes[512], question[128], answer[512];
 
@@ -137,7 +137,7 @@ const char *demo_curator(const char *address, const char *dir,
 	if (child_start(&child, run_program, &program) < 0)
 		return "java could not be started";
 	snprintf(question, sizeof(question), "own /demo/curator %d %d %d %d",
-		DEMO_WORKERS, DEMO_WORKERS, DEMO_LEAD_MS, DEMO_MS);
+		DEMO_WORKERS, DEMO_WORKERS, asked.lead_ms, asked.ms);
 	bool told = child_say(child.fd, question) == 0 &&
 		child_hear(child.fd, answer, sizeof(answer), PATIENCE_MS) == 0;
 	child_end(&child);
