@@ -27,27 +27,52 @@ START_TEST(all_agree_who_leads_at_every_step)
 }
 END_TEST
 
-/* A leader of each kind is killed, and more if need be; each is followed by
-   another kind.  A busy machine may be late with some, but not with all. */
-START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
+/* How many ms the soonest heir of each kind took to lead. */
+static int64_t soonest_ms[PEER_COMMON];
+
+static bool all_were_in_time(void)
 {
-	int64_t soonest = INT64_MAX;
+	for (int i = 0; i < PEER_COMMON; i++)
+		if (soonest_ms[i] > IN_TIME_MS)
+			return false;
+	return true;
+}
+
+/* A leader of each kind is killed, and more if an heir was late.  Each is
+   followed by another kind. */
+static void kill_round(int first)
+{
 	int i = 0;
 
-	voters_enter(&voters, kinds, 0, PEERS, "select", SESSION_MS);
+	voters_enter(&voters, kinds, first, PEERS, "select", SESSION_MS);
 	voters_agree(&voters);
-	for (; i < PEER_COMMON || (soonest > IN_TIME_MS && i < PEERS - 1);
-		i++) {
+	for (; i < PEER_COMMON || (!all_were_in_time() && i < PEERS - 1); i++) {
 		int64_t ms = voters_kill(&voters, SESSION_MS);
+		enum peer_kind heir = voters.peers[i + 1].kind;
 
 		printf("%s is dead: %s leads after %d ms\n",
-			peer_name(voters.peers[i].kind),
-			peer_name(voters.peers[i + 1].kind), (int)ms);
-		soonest = ms < soonest ? ms : soonest;
+			peer_name(voters.peers[i].kind), peer_name(heir),
+			(int)ms);
+		fflush(stdout); /* a test that fails does not */
+		if (ms < soonest_ms[heir])
+			soonest_ms[heir] = ms;
 		voters_agree(&voters);
 	}
-	ck_assert_int_le(soonest, IN_TIME_MS);
 	peers_end(voters.peers + i, PEERS - i);
+}
+
+/* A busy machine may be late with some, but not with all heirs of one kind: if
+   need be there are five of each. */
+START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
+{
+	for (int i = 0; i < PEER_COMMON; i++)
+		soonest_ms[i] = INT64_MAX;
+	for (int i = PEER_COMMON - 1; i >= 0 && !all_were_in_time(); i--)
+		kill_round(i);
+	for (int i = 0; i < PEER_COMMON; i++)
+		ck_assert_msg(soonest_ms[i] <= IN_TIME_MS,
+			"%s leads after %d ms, never sooner",
+			peer_name((enum peer_kind)i), (int)soonest_ms[i]);
 }
 END_TEST
 
