@@ -43,6 +43,7 @@ public final class Peer {
 	private final Leases leases;
 	private final Barriers barriers;
 	private final Queues queues;
+	private final Shards shards;
 	private final Workers workers;
 
 	private Peer(CuratorFramework client) {
@@ -50,6 +51,7 @@ public final class Peer {
 		this.leases = new Leases(client);
 		this.barriers = new Barriers(client);
 		this.queues = new Queues(client);
+		this.shards = new Shards(client, queues);
 		this.workers = new Workers(client);
 	}
 
@@ -325,6 +327,8 @@ public final class Peer {
 				said = workers.obey(w);
 			if (said == null)
 				said = queues.obey(w);
+			if (said == null)
+				said = shards.obey(w);
 			return said != null ? said : leases.obey(w);
 		}
 	}

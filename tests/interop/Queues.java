@@ -2,7 +2,9 @@
  * Queues.java - the commands of peer.h for queues; used by Peer.java.
  */
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -12,6 +14,7 @@ import org.apache.curator.framework.recipes.queue.DistributedDelayQueue;
 import org.apache.curator.framework.recipes.queue.DistributedIdQueue;
 import org.apache.curator.framework.recipes.queue.DistributedPriorityQueue;
 import org.apache.curator.framework.recipes.queue.DistributedQueue;
+import org.apache.curator.framework.recipes.queue.MultiItem;
 import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
 import org.apache.curator.framework.recipes.queue.QueueSerializer;
@@ -28,7 +31,7 @@ final class Queues {
 		this.client = client;
 	}
 
-	private static final class Text implements QueueSerializer<String> {
+	static final class Text implements QueueSerializer<String> {
 		@Override
 		public byte[] serialize(String item) {
 			return item.getBytes(StandardCharsets.UTF_8);
@@ -41,7 +44,7 @@ final class Queues {
 	}
 
 	/* Takes every item, from the first time it is asked for one. */
-	private static final class Taker implements QueueConsumer<String> {
+	static final class Taker implements QueueConsumer<String> {
 		final BlockingQueue<String> items = new LinkedBlockingQueue<>();
 
 		@Override
@@ -96,6 +99,49 @@ final class Queues {
 		}
 	}
 
+	/* Puts these items into one node.  An id queue has no such call. */
+	private void bundle(String kind, String path, String key,
+			String[] texts) throws Exception {
+		Iterator<String> rest = Arrays.asList(texts).iterator();
+		MultiItem<String> items = () -> rest.hasNext() ? rest.next()
+			: null;
+
+		switch (kind) {
+		case "priority":
+			try (DistributedPriorityQueue<String> queue =
+					builder(null, path).buildPriorityQueue(0)) {
+				queue.start();
+				queue.putMulti(items, Integer.parseInt(key));
+			}
+			break;
+		case "delay":
+			try (DistributedDelayQueue<String> queue =
+					builder(null, path).buildDelayQueue()) {
+				queue.start();
+				queue.putMulti(items, Long.parseLong(key));
+			}
+			break;
+		default:
+			try (DistributedQueue<String> queue =
+					builder(null, path).buildQueue()) {
+				queue.start();
+				queue.putMulti(items);
+			}
+		}
+	}
+
+	private String remove(String path, String id, boolean locked)
+			throws Exception {
+		QueueBuilder<String> how = builder(null, path);
+
+		if (locked)
+			how.lockPath(path + "-locks");
+		try (DistributedIdQueue<String> queue = how.buildIdQueue()) {
+			queue.start();
+			return "removed " + queue.remove(id);
+		}
+	}
+
 	/* Each put waits while the queue has "max" items.  The queue object is
 	   kept, because a new one puts its first item before it knows how many
 	   there are. */
@@ -112,13 +158,20 @@ final class Queues {
 			queue.put(Integer.toString(i));
 	}
 
+	/* Returns one that "take" asks from now on; the caller has it called. */
+	Taker newTaker(String path) {
+		Taker taker = new Taker();
+
+		takers.put(path, taker);
+		return taker;
+	}
+
 	private Taker taker(String kind, String path) throws Exception {
 		Taker taker = takers.get(path);
 
 		if (taker != null)
 			return taker;
-		taker = new Taker();
-		takers.put(path, taker);
+		taker = newTaker(path);
 		switch (kind) {
 		case "priority":
 			builder(taker, path).buildPriorityQueue(0).start();
@@ -158,6 +211,12 @@ final class Queues {
 		case "put":
 			put(w[1], w[2], w[3], w.length > 4 ? w[4] : null);
 			return "ok";
+		case "bundle":
+			bundle(w[1], w[2], w[3],
+				Arrays.copyOfRange(w, 4, w.length));
+			return "ok";
+		case "remove":
+			return remove(w[1], w[2], w.length > 3);
 		case "pour":
 			pour(w[1], Integer.parseInt(w[2]),
 				Integer.parseInt(w[3]), Integer.parseInt(w[4]));

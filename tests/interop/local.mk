@@ -79,7 +79,8 @@ endif
 curator_jar = /usr/share/java/curator-recipes.jar
 peer_java = $(srcdir)/%D%/Peer.java $(srcdir)/%D%/Leases.java \
 	$(srcdir)/%D%/Barriers.java $(srcdir)/%D%/Bare.java \
-	$(srcdir)/%D%/Queues.java $(srcdir)/%D%/Workers.java
+	$(srcdir)/%D%/Queues.java $(srcdir)/%D%/Shards.java \
+	$(srcdir)/%D%/Workers.java
 %D%/Peer.stamp: $(peer_java)
 	@$(MKDIR_P) %D%
 	$(AM_V_GEN)if test -f $(curator_jar) && javac -version >/dev/null 2>&1; \
@@ -90,7 +91,7 @@ peer_java = $(srcdir)/%D%/Peer.java $(srcdir)/%D%/Leases.java \
 	fi
 
 EXTRA_DIST += %D%/Peer.java %D%/Leases.java %D%/Barriers.java %D%/Bare.java
-EXTRA_DIST += %D%/Queues.java %D%/Workers.java
+EXTRA_DIST += %D%/Queues.java %D%/Shards.java %D%/Workers.java
 EXTRA_DIST += %D%/peer.py doc/examples/kustos_lock.py
 CLEANFILES += %D%/*.class %D%/Peer.stamp
 

@@ -35,9 +35,14 @@
  *	put KIND PATH TEXT KEY		ok
  *	take KIND PATH MS		took TEXT | took
  *	size KIND PATH			size COUNT
+ *	bundle KIND PATH KEY TEXT ...	ok
+ *	remove PATH ID [locked]		removed COUNT
  *	pour PATH MAX FROM TO		ok
- *	feed PATH FROM TO		ok
- *	consume PATH MS			ok
+ *	shard PATH [taken]		ok
+ *	scatter PATH FROM TO		ok
+ *	shards PATH			shards COUNT
+ *	feed PATH FROM TO KIND		ok
+ *	consume PATH MS KIND [REFUSED]	ok
  *	consumed PATH			consumed COUNT ITEM ITEM ...
  *	supply KIND PATH FROM TO MS	supplied COUNT
  *	fetch KIND PATH MAX MS		fetched COUNT ITEM ITEM ...
@@ -74,11 +79,23 @@
  * many items there are; its KIND may also be "locking".  "pour" puts the
  * numbers from FROM to TO - 1 into Curator's DistributedQueue at PATH.  It
  * waits while the queue has MAX items or more, except before the first number.
+ * "bundle" puts each TEXT into one node of a queue of Curator.  "remove" removes
+ * the items with this id from a DistributedIdQueue, which has a lockPath if the
+ * command says "locked".
+ *
+ * "shard" starts a QueueSharder for the DistributedQueues below PATH, which
+ * makes a second one when the first has four items; "shards" tells how many it
+ * knows.  "scatter" puts the numbers from FROM to TO - 1 into some of them.  With
+ * "taken" all their items are taken, and "take" answers with one of them.
+ *
  * "feed" puts the numbers from FROM to TO - 1 into the queue at PATH, Curator's
- * DistributedQueue or kazoo's LockingQueue.  "consume" starts to consume its
- * items under locks, taking MS for each, and "consumed" names the items that
- * were begun.  Our process knows none of these queue commands, and only
- * Curator's knows "pour".
+ * or kazoo's LockingQueue ("locking").  The numbers decide about the order, too,
+ * and are the ids.  "consume" starts to consume its items under locks, taking MS
+ * for each, and "consumed" names the items that were begun.  Curator's process
+ * fails with the first REFUSED of them, and so puts these back.
+ *
+ * Our process knows none of these queue commands, and only Curator's knows
+ * "bundle", "remove", "pour" and those for shards.
  *
  * Only our process knows the other commands for queues.  "supply" puts the
  * numbers from FROM to TO - 1, and COUNT of them, from the first on, were

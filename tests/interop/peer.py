@@ -192,12 +192,12 @@ class Peer:
             else self.client.Queue
         return "size %d" % len(make(path))
 
-    def feed(self, path, start, stop):
+    def feed(self, path, start, stop, _):
         self.client.LockingQueue(path).put_all(
             [b"%d" % i for i in range(int(start), int(stop))])
         return "ok"
 
-    def consume(self, path, ms):
+    def consume(self, path, ms, _):
         self.workers[path] = Worker(self.client, path, int(ms) / 1000)
         return "ok"
 

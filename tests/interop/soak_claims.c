@@ -45,7 +45,8 @@ static void put(struct contender *c)
 		peer_tell(&c->peer, "supply locking " QUEUE " %d %d %d",
 			c->from, c->to, soak_patience_ms());
 	else
-		peer_tell(&c->peer, "feed " QUEUE " %d %d", c->from, c->to);
+		peer_tell(&c->peer, "feed " QUEUE " %d %d locking", c->from,
+			c->to);
 	c->doing = WAITS;
 }
 

@@ -156,7 +156,7 @@ START_TEST(both_find_the_same_number_in_a_locking_queue)
 	o.kind = KUSTOS_QUEUE_KAZOO_LOCKING;
 	check_err(kustos_queue_create(client, "/q", &o, &queue), KUSTOS_OK);
 	peers_start(peers, &needed[1], 1, 10000);
-	peer_do(&peers[0], "ok", "feed /q 0 3");
+	peer_do(&peers[0], "ok", "feed /q 0 3 locking");
 	put(3, 100);
 	expect_count("locking", 4);
 	peers_end(peers, 1);
