@@ -41,10 +41,14 @@
  * their lockPath as "lock_path"), and so do those of kazoo's LockingQueue.  All
  * of these leave each other's items alone.  A client that takes items without
  * such markers, like kustos_queue_poll(), takes them away from those who
- * claimed them.
+ * claimed them.  Curator's consumers look for items when one was put or taken,
+ * not when a marker has gone: if all of them wait, they find a released item
+ * only when another is put or taken.
  *
- * The version of an item's node counts how often it was claimed; no library
- * looks at it except Kustos.  A claim counts when it is made, even if the call
+ * The version of an item's node counts how often it was claimed.  Without a
+ * lockPath Curator's DistributedIdQueue removes by id only items of version 0,
+ * that is, none that was ever claimed, and Curator's consumers delete the
+ * version that they have read.  A claim counts when it is made, even if the call
  * that wanted it has given up at that moment, or has received another item
  * whose claim had been in doubt, so that nobody saw this one.  (Claims of an
  * item that is nearly as large as a server accepts are not counted: it cannot
