@@ -110,6 +110,11 @@ const char *ku_line_path(const struct ku_line *line)
 	return ku_program_path(line->client, line->path);
 }
 
+int ku_line_places(const struct ku_line *line)
+{
+	return line->places;
+}
+
 bool ku_line_mixed(const struct ku_line *line)
 {
 	return line->mixed;
@@ -211,6 +216,7 @@ void ku_lines_join(struct ku_place *place)
 
 	ring_append(&line->client->lines.here, &place->ring);
 	line->refs++;
+	line->places++;
 	ku_line_count(place, 1);
 }
 
@@ -218,6 +224,7 @@ void ku_lines_leave(struct ku_place *place)
 {
 	struct ku_lines *lines = &place->line->client->lines;
 
+	place->line->places--;
 	ring_remove(&place->ring);
 	ring_append(&lines->away, &place->ring);
 	place->left = lines->left++;

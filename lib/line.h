@@ -96,6 +96,10 @@ bool ku_lines_have(const struct kustos_client *client, const char *path);
 /* Return its path as the caller knows paths. */
 const char *ku_line_path(const struct ku_line *line);
 
+/* Return how many places of ours there are that have not been left, granted
+   ones among them. */
+int ku_line_places(const struct ku_line *line);
+
 /* Return whether, when last seen, it had contenders that do not see our
    nodes. */
 bool ku_line_mixed(const struct ku_line *line);

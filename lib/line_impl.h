@@ -191,6 +191,7 @@ struct ku_line {
 	const struct ku_rule *rule;
 	int refs;
 	struct ku_place *first, *last; /* those that have nodes */
+	int places;		       /* those that take part */
 	int waiting;		       /* places without a node yet, or that
 					  wait */
 	int lasting;		       /* those of them that do not just try

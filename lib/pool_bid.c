@@ -15,12 +15,27 @@ static void rest(struct ku_pool *pool)
 	ku_pool_note_rest(pool);
 }
 
+static void set_state(struct ku_bid *bid, enum ku_bid_state state)
+{
+	struct ku_pool *pool = bid->pool;
+
+	if (!bid->want.wait.once) {
+		pool->bids_in[bid->state]--;
+		pool->bids_in[state]++;
+	}
+	bid->state = state;
+}
+
+static void let_queue(struct ku_pool *pool);
+
 /* Take "bid" out, and end its wait. */
 static void bid_unlink(struct ku_bid *bid, enum kustos_err err)
 {
 	struct ku_pool *pool = bid->pool;
 
 	KU_LIST_REMOVE(pool->bids, bid);
+	set_state(bid, KU_BID_OUT);
+	let_queue(pool);
 	if (pool->bids == NULL)
 		rest(pool);
 	ku_wait_end(&bid->want.wait, err);
@@ -111,7 +126,7 @@ static enum kustos_err queue(struct ku_bid *bid)
 	enum kustos_err err = ku_payload_get(&pool->payload, &data, &len,
 		&record);
 
-	bid->state = KU_BID_QUEUES;
+	set_state(bid, KU_BID_QUEUES);
 	if (err == KUSTOS_OK)
 		err = ku_place_take(pool->locks, &pool->lock_kind, data, len,
 			false, bid, &bid->lock);
@@ -143,10 +158,39 @@ static void queue_or_end(struct ku_bid *bid)
 		ku_bid_end(bid, err);
 }
 
+/* The bid has tried in vain: it stands in "locks", and those that came later
+   stand there behind it.  Those of them that still try might otherwise find
+   room before it does. */
+static void go_on(struct ku_bid *bid)
+{
+	struct ku_bid *later;
+
+	for (; bid != NULL; bid = later) {
+		later = bid->prev;
+		if (bid->want.wait.once || bid->state > KU_BID_PENDS)
+			continue;
+		drop_shares(bid);
+		queue_or_end(bid);
+	}
+}
+
+/* If no bid tries any more, those that pend stand in "locks" now. */
+static void let_queue(struct ku_pool *pool)
+{
+	struct ku_bid *first = NULL;
+
+	if (pool->bids_in[KU_BID_TRIES] > 0 || pool->bids_in[KU_BID_PENDS] == 0)
+		return;
+	for (struct ku_bid *bid = pool->bids; bid != NULL; bid = bid->next)
+		if (bid->state == KU_BID_PENDS)
+			first = bid; /* of all: the last in the list */
+	go_on(first);
+}
+
 /* It is the first in "locks": take places for all shares, or end with the error. */
 static void stay(struct ku_bid *bid)
 {
-	bid->state = KU_BID_STAYS;
+	set_state(bid, KU_BID_STAYS);
 	enum kustos_err err = take_shares(bid);
 	if (err != KUSTOS_OK)
 		ku_bid_end(bid, err);
@@ -204,8 +248,7 @@ static void lease_failed(struct ku_place *place, enum kustos_err err)
 	if (bid->state == KU_BID_TRIES && !bid->want.wait.once &&
 		(busy || err == KUSTOS_EDISCONNECTED)) {
 		bid->pool->waits = bid->pool->waits || busy;
-		drop_shares(bid);
-		queue_or_end(bid);
+		go_on(bid);
 	} else {
 		ku_bid_end(bid, err);
 	}
@@ -224,7 +267,7 @@ static void lease_lost(struct ku_place *place)
 	if (bid->want.wait.once)
 		ku_bid_end(bid, KUSTOS_EDISCONNECTED);
 	else if (bid->state == KU_BID_TRIES)
-		queue_or_end(bid);
+		go_on(bid);
 	else
 		stay(bid);
 }
@@ -268,21 +311,48 @@ const struct ku_place_events ku_pool_lock_events = {
 	.lost = lock_lost,
 };
 
-/* Is it likely that there is room, and does no bid of ours wait for it? */
-static bool may_try(const struct ku_bid *bid)
+/* Do our own places leave room, as far as is known? */
+static bool may_be_room(const struct ku_bid *bid)
 {
 	const struct ku_pool *pool = bid->pool;
 
-	return bid->want.wait.once ||
-		(pool->bids == NULL && !pool->waits &&
-			ku_session_ready(pool->client));
+	return pool->lease_kind.company == KU_COMPANY_UNKNOWN ||
+		bid->want.count <= pool->room - ku_line_places(pool->leases);
+}
+
+/* What a new bid does first.  It tries if it is likely that there is room, and
+   no bid of ours waits for it.  It does not pass those that still try, which
+   may have to go on to "locks". */
+static enum ku_bid_state first_state(const struct ku_bid *bid)
+{
+	const struct ku_pool *pool = bid->pool;
+	const int *in = pool->bids_in;
+	int waiting = in[KU_BID_PENDS] + in[KU_BID_QUEUES] + in[KU_BID_STAYS];
+
+	if (bid->want.wait.once ||
+		(waiting == 0 && !pool->waits &&
+			ku_session_ready(pool->client) && may_be_room(bid)))
+		return KU_BID_TRIES;
+	return in[KU_BID_TRIES] > 0 ? KU_BID_PENDS : KU_BID_QUEUES;
+}
+
+/* Begin as that says; also queue if a try cannot be begun. */
+static enum kustos_err bid_begin(struct ku_bid *bid)
+{
+	enum kustos_err err = KUSTOS_EBUSY;
+
+	set_state(bid, first_state(bid));
+	if (bid->state == KU_BID_PENDS)
+		return KUSTOS_OK;
+	if (bid->state == KU_BID_TRIES)
+		err = take_shares(bid);
+	return err == KUSTOS_OK || bid->want.wait.once ? err : queue(bid);
 }
 
 static enum kustos_err bid_start(struct ku_wait *wait)
 {
 	struct ku_bid *bid = (struct ku_bid *)wait;
 	struct ku_pool *pool = bid->pool;
-	bool tries = may_try(bid);
 
 	if (pool->destroyed)
 		return KUSTOS_ECLOSED;
@@ -291,18 +361,14 @@ static enum kustos_err bid_start(struct ku_wait *wait)
 		return err;
 	ku_pool_room_want(pool); /* in the same flight, before the listing */
 	ku_pool_note_want(pool);
-	err = KUSTOS_EBUSY;
-	bid->state = KU_BID_TRIES;
-	if (tries)
-		err = take_shares(bid);
-	if (err != KUSTOS_OK && !bid->want.wait.once)
-		err = queue(bid);
+	err = bid_begin(bid);
 	if (err == KUSTOS_OK) {
 		KU_LIST_PUSH(pool->bids, bid);
 		ku_pool_get(pool);
 		return KUSTOS_OK;
 	}
 	free_shares(bid);
+	set_state(bid, KU_BID_OUT);
 	if (pool->bids == NULL)
 		rest(pool);
 	return err;

@@ -4,10 +4,14 @@
  * These are the states of a bid, which is a caller that waits for shares:
  *
  *   start --there may be room--> TRIES   its places, and one look at them
- *     |                            |
- *     |                       no room for all
- *     v                            v
- *   QUEUES <-----------------------+     a place in "locks"
+ *     | \                          |
+ *     |  --others try--> PENDS     |       nothing
+ *     |                    |       |
+ *     |         nobody tries now   |
+ *     |         or one did in vain |
+ *     |                    |  no room for all
+ *     v                    v       v
+ *   QUEUES <---------------+-------+     a place in "locks"
  *     |
  *     | first there
  *     v
@@ -16,6 +20,13 @@
  *
  * TRIES and STAYS end with the grant.  Then the bid gives up its place in
  * "locks", if it has one.
+ *
+ * Bids of one pool try together, as many as there can be room for beside our
+ * other places.  But no bid passes an earlier one of the same pool that waits,
+ * or will have to: a bid does not try while another PENDS, QUEUES or STAYS; it
+ * does not queue before those that try, so it PENDS; and when one of those has
+ * tried in vain, all that came later and still try or pend queue behind it.
+ * Only bids that do not wait at all are left out of this: they always try.
  *
  * Why there are never more shares than room: see ku_rank().  Curator's clients
  * grant themselves a lease if there are no more children than leases, so the
@@ -40,7 +51,14 @@
 #include "mirror.h"
 #include "pool.h"
 
-enum ku_bid_state { KU_BID_TRIES, KU_BID_QUEUES, KU_BID_STAYS };
+enum ku_bid_state {
+	KU_BID_OUT, /* not begun, or ended */
+	KU_BID_TRIES,
+	KU_BID_PENDS,
+	KU_BID_QUEUES,
+	KU_BID_STAYS,
+	KU_BID_STATES
+};
 
 /* A place in "leases". */
 struct ku_share {
@@ -73,8 +91,9 @@ struct ku_pool {
 	struct ku_payload payload;
 	int refs; /* of the program, of bids, of shares, of mirrors */
 	bool destroyed;
-	bool waits;	     /* the last bid had to wait for room */
-	struct ku_bid *bids; /* that have not ended */
+	bool waits;		    /* the last bid had to wait for room */
+	struct ku_bid *bids;	    /* that have not ended, the newest first */
+	int bids_in[KU_BID_STATES]; /* how many, of those that may wait */
 
 	/* How much room there is.  If that is fixed, only "room" is used. */
 	int room;	       /* -1: unknown */

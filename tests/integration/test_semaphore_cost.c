@@ -55,6 +55,26 @@ START_TEST(leases_taken_together_have_one_listing)
 }
 END_TEST
 
+/* None of them stands in the line. */
+START_TEST(leases_asked_for_at_once_are_tried_for_together)
+{
+	struct ask asks[MAX];
+
+	memset(asks, 0, sizeof(asks));
+	proxy_set_delay(proxy, 0, 100);
+	proxy_reset_counts(proxy);
+	for (int i = 0; i < MAX; i++)
+		sem_ask(&asks[i], sem, SOON);
+	for (int i = 0; i < MAX; i++)
+		check_err(ask_wait(&asks[i], 5000), KUSTOS_OK);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), MAX);
+	ck_assert_int_le(proxy_count(proxy, ZK_OP_CHILDREN2), MAX);
+	proxy_set_delay(proxy, 0, 0);
+	for (int i = 0; i < MAX; i++)
+		hold_give(asks[i].hold);
+}
+END_TEST
+
 /* Answers take this long, so that time tells the number of round trips, on a
    machine that is late by no more than one. */
 #define TRIP_MS 400
@@ -247,6 +267,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, sem_pair_close);
 	tcase_add_test(t, a_lease_with_room_is_three_requests);
 	tcase_add_test(t, leases_taken_together_have_one_listing);
+	tcase_add_test(t, leases_asked_for_at_once_are_tried_for_together);
 	tcase_add_test(t, a_lease_with_room_is_one_round_trip);
 	tcase_add_test(t, a_lease_after_a_wait_is_two_round_trips);
 	tcase_add_test(t, L28_who_had_to_wait_does_not_try_the_next_time);

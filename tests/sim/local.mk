@@ -117,6 +117,7 @@ check_PROGRAMS += %D%/sim
 sim_tests += %D%/test_ack
 sim_tests += %D%/test_barrier
 sim_tests += %D%/test_beaten
+sim_tests += %D%/test_bids
 sim_tests += %D%/test_beat
 sim_tests += %D%/test_beside
 sim_tests += %D%/test_brief

@@ -440,6 +440,8 @@ mutant S14_waits_without_the_lock lib/pool_bid.c \
 	'/^static void stay/,/^}/s/enum kustos_err err = take_shares(bid);/&leave_lock(bid);/'
 mutant S14_lost_the_lock_and_stays lib/pool_bid.c \
 	'/^static void lock_lost/,/^}/{s/drop_shares(bid);/;/;s/queue_or_end(bid);/;/;}'
+mutant who_comes_behind_a_try_never_queues lib/pool_bid.c \
+	'/^static void let_queue/,/^}/s/bids_in\[KU_BID_TRIES\] > 0/true/'
 mutant L08_room_unseen lib/line_crowd.c \
 	's/if (event != KU_WATCH_GONE)/if (false)/'
 mutant L08_growth_wakes_nobody lib/pool_room.c \
@@ -831,6 +833,15 @@ mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/watch.c \
 	'/^bool ku_watch_keep/,/^}/s/!ku_watch_is_ending(.*))/true)/'
 mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \
 	's/if (event == KU_WATCH_GONE || !ku_request_busy(&entry->unwatch))/if (true)/'
+aim_with test_bids
+mutant passes_who_stands_in_line lib/pool_bid.c \
+	'/^static enum ku_bid_state first_state/,/^}/s/waiting == 0/waiting >= 0/'
+mutant passes_who_has_tried_in_vain lib/pool_bid.c \
+	'/^static void go_on/,/^}/s/later = bid->prev;/later = bid->state == KU_BID_PENDS ? bid->prev : NULL;/'
+mutant stands_in_line_before_who_still_tries lib/pool_bid.c \
+	's/> 0 ? KU_BID_PENDS/> 0 ? KU_BID_QUEUES/'
+mutant L28_tries_where_its_own_take_all_room lib/pool_bid.c \
+	'/^static bool may_be_room/,/^}/s/bid->want.count <= /true || &/'
 aim_with test_line_limits
 mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'

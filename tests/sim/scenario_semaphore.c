@@ -83,6 +83,16 @@ static void init(struct sim *sim, int index, void *self)
 	open_client(a);
 }
 
+/* Ask once; or, now and then, as often as the client may, at the same moment. */
+static void ask_some(struct actor *a, int slot)
+{
+	bool all = sim_random_below(subject_random(&a->it), 4) == 0;
+
+	for (int i = 0; i < SLOTS; i++)
+		if (i == slot || (all && a->turns[i] == NULL))
+			sem_start(a, i);
+}
+
 static void step_ours(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);
@@ -106,7 +116,7 @@ static void step_ours(struct actor *a)
 	} else if (a->turns[slot] != NULL) {
 		sem_step(a->turns[slot]);
 	} else if (sim_random_below(r, 3) == 0) {
-		sem_start(a, slot);
+		ask_some(a, slot);
 	}
 }
 

@@ -87,7 +87,7 @@ struct actor {
 /* The counts of a run, for tests. */
 struct sem_figures { /* of uint64_t only */
 	uint64_t started, granted, many, tries, queued, lost, busy, theirs,
-		changes, full, saturated, looks;
+		changes, full, saturated, looks, together, passed;
 };
 
 struct sem_figures sem_last_figures(void);

@@ -137,6 +137,24 @@ static void lost(void *arg, struct kustos_hold *hold)
 		sem_release(turn);
 }
 
+/* Count the earlier calls to the same object that wait, and are passed over. */
+static void count_passed(const struct turn *turn)
+{
+	const struct actor *a = turn->actor;
+	struct sem_figures *f = &sem_shared(a->it.sim)->figures;
+
+	for (int i = 0; i < SLOTS; i++) {
+		const struct turn *other = a->turns[i];
+
+		if (other == NULL || other->state != TURN_WAITING ||
+			other->ask.deadline == KUSTOS_NOW)
+			continue;
+		f->together += other->ask.began == turn->ask.began;
+		f->passed += other->number < turn->number &&
+			turn->ask.deadline != KUSTOS_NOW;
+	}
+}
+
 static void hold_them(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -145,6 +163,7 @@ static void hold_them(struct turn *turn)
 	turn->state = TURN_HOLDING;
 	turn->epoch = a->it.client->session.epoch;
 	turn->until = sim_now(a->it.sim) + (a->it.closing ? 0 : some_time(a));
+	count_passed(turn);
 	s->figures.granted++;
 	s->figures.many += turn->count > 1;
 	for (int i = 0; i < turn->count; i++)

@@ -82,6 +82,18 @@ START_TEST(L28_a_release_does_not_wake_the_herd)
 }
 END_TEST
 
+/* Of the calls to one object, those that asked earlier are granted earlier; but
+   nodes whose parents are missing at first are made in any order. */
+START_TEST(calls_to_one_object_are_granted_in_their_order)
+{
+	const unsigned all_faults = (1u << SIM_FAULT_COUNT) - 1;
+	struct sem_figures all = figures_of(20, all_faults);
+
+	ck_assert_uint_gt(all.together, 300);
+	ck_assert_uint_lt(all.passed, 5);
+}
+END_TEST
+
 START_TEST(a_seed_repeats_the_semaphores_event_for_event)
 {
 	seeds_repeat(semaphore());
@@ -100,6 +112,7 @@ int main(void)
 		L08_semaphores_survive_servers_that_set_no_watches_again);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_figures(t, L28_a_release_does_not_wake_the_herd);
+	tcase_add_figures(t, calls_to_one_object_are_granted_in_their_order);
 	tcase_add_test(t, a_seed_repeats_the_semaphores_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);
