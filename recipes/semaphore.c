@@ -239,6 +239,16 @@ void kustos_semaphore_mutex_destroy(struct kustos_semaphore_mutex *mutex)
 	mutex_put(mutex);
 }
 
+/* Does the mutex still have a hold that was lost? */
+static bool has_lost(struct kustos_semaphore_mutex *mutex)
+{
+	pthread_mutex_lock(&mutex->mutex);
+	bool lost = mutex->hold != NULL &&
+		kustos_hold_state(mutex->hold) == KUSTOS_HOLD_LOST;
+	pthread_mutex_unlock(&mutex->mutex);
+	return lost;
+}
+
 /* Keep the hold that was granted, or release it in two cases.  If the mutex
    still has another hold, that one was lost, and the thread that locked it
    would unlock ours.  If the mutex was destroyed before this thread could wake
@@ -270,6 +280,8 @@ enum kustos_err kustos_semaphore_mutex_lock(
 
 	if (err != KUSTOS_OK)
 		return err;
+	if (has_lost(mutex))
+		return KUSTOS_ELOST;
 	mutex_get(mutex);
 	err = kustos_semaphore_acquire(mutex->sem, deadline, cancel, &hold);
 	if (err == KUSTOS_OK)

@@ -204,7 +204,8 @@ KUSTOS_API void kustos_semaphore_mutex_destroy(
 	struct kustos_semaphore_mutex *mutex);
 
 /* Lock.  Returns as kustos_semaphore_acquire(), and KUSTOS_ELOST if this
-   object's lock was lost and nobody has unlocked it yet. */
+   object's lock was lost and nobody has unlocked it yet: at once if it was lost
+   before the call, at the end of the wait if during the call. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_mutex_lock(
 	struct kustos_semaphore_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
