@@ -150,6 +150,7 @@ sim_tests += %D%/test_leader
 %C%_test_leader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kustos_cancel_create \
 	-Wl,--wrap=kustos_cancel_fire,--wrap=kustos_cancel_destroy \
 	-Wl,--wrap=ku_candidate_resign
+sim_tests += %D%/test_leases
 sim_tests += %D%/test_lend
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)

@@ -833,6 +833,14 @@ mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/watch.c \
 	'/^bool ku_watch_keep/,/^}/s/!ku_watch_is_ending(.*))/true)/'
 mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \
 	's/if (event == KU_WATCH_GONE || !ku_request_busy(&entry->unwatch))/if (true)/'
+aim_with test_leases
+mutant S01_hold_without_a_clock lib/hold.c \
+	'/^enum kustos_hold_state ku_hold_state/,/^}/s/= ku_session_state(client)/= client->session.state/'
+mutant S01_released_without_a_clock lib/hold.c \
+	's/bool lost = ku_hold_state(hold) == KUSTOS_HOLD_LOST;/bool lost = hold->lost;/'
+aim_with test_elections
+mutant S01_leads_without_a_clock lib/candidate_ask.c \
+	's/switch (ku_hold_state(c->term->hold)) {/switch (c->client->session.state == KUSTOS_STATE_SUSPENDED ? KUSTOS_HOLD_UNSURE : KUSTOS_HOLD_HELD) {/'
 aim_with test_bids
 mutant passes_who_stands_in_line lib/pool_bid.c \
 	'/^static enum ku_bid_state first_state/,/^}/s/waiting == 0/waiting >= 0/'
