@@ -19,8 +19,9 @@
  * by itself.  A thread that holds the write side may also lock the read side,
  * and then unlock the write side: it has become a reader, and no writer came in
  * between.  A thread that holds only the read side may not lock the write side:
- * it would wait for itself.  acquire() gives a hold (<kustos/hold.h>) that any
- * thread may release, and does not nest; downgrade() makes a reader's hold
+ * it would wait for itself.  lock() fails then; acquire() and
+ * kustos_acquire_all() do wait.  acquire() gives a hold (<kustos/hold.h>) that
+ * any thread may release, and does not nest; downgrade() makes a reader's hold
  * beside a writer's.
  *
  * Threads: every call is safe from any thread and any callback.  A thread must
@@ -145,7 +146,8 @@ KUSTOS_API int64_t kustos_rwlock_token(struct kustos_rwlock *rw,
 
 /* Wait for a hold, which any thread may release.  Does not nest: a caller
    that holds one and asks again may wait for itself; a reader does if a writer
-   waits.  Returns as kustos_rwlock_lock(), except for KUSTOS_EDEADLK and
+   waits.  A thread that has locked the read side and asks for the write side
+   waits for itself, too.  Returns as kustos_rwlock_lock(), except for KUSTOS_EDEADLK and
    KUSTOS_ELOST. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire(
 	struct kustos_rwlock *rw, enum kustos_side side,
@@ -185,7 +187,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_downgrade_async(
    ours. */
 KUSTOS_API int kustos_rwlock_mixed(struct kustos_rwlock *rw);
 
-/* Describe one side of the lock for kustos_acquire_all(). */
+/* Describe one side of the lock for kustos_acquire_all().  As acquire() does,
+   that waits for itself with the write side if this thread has locked the read
+   side of the same path. */
 KUSTOS_API struct kustos_lockable kustos_rwlock_lockable(
 	struct kustos_rwlock *rw, enum kustos_side side);
 

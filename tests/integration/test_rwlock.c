@@ -252,6 +252,7 @@ END_TEST
    would. */
 START_TEST(a_hold_of_a_reader_is_nobodys_deadlock)
 {
+	struct kustos_lockable write = kustos_rwlock_lockable(rw, KUSTOS_WRITE);
 	struct kustos_hold *hold = rw_take(rw, KUSTOS_READ);
 
 	check_err(kustos_rwlock_lock(rw, KUSTOS_WRITE, KUSTOS_NOW, NULL),
@@ -259,6 +260,10 @@ START_TEST(a_hold_of_a_reader_is_nobodys_deadlock)
 	rw_lock(rw, KUSTOS_READ);
 	check_err(rw_try(rw, KUSTOS_WRITE), KUSTOS_EBUSY);
 	hold_give(hold);
+	/* Nor does it look at what its caller has locked. */
+	check_err(
+		kustos_acquire_all(&write, 1, kustos_after_ms(30), NULL, &hold),
+		KUSTOS_ETIMEDOUT);
 	rw_unlock(rw, KUSTOS_READ);
 }
 END_TEST
