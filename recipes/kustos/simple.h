@@ -29,6 +29,9 @@
  *   hand, another client gets the lock.  Until the first holder is notified,
  *   its kustos_hold_multi() still succeeds, and its release deletes the other's
  *   node.  The end of a session has no such gap.
+ * - Holders do not read requests to release the lock
+ *   (kustos_participant_revoke()).  Such a request does no more than replace
+ *   the data of the node.
  *
  * The threads and callbacks of one process that use the same object queue up
  * before it, as they do before a mutex, and hand over to each other.  Holds are

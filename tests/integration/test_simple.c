@@ -256,6 +256,30 @@ START_TEST(its_node_tells_who_has_it_if_it_is_to)
 }
 END_TEST
 
+/* Its holder does not read them. */
+START_TEST(a_request_to_release_it_replaces_the_data_and_no_more)
+{
+	struct kustos_participants *list = NULL;
+	struct kustos_hold *hold = simple_take(simple);
+
+	wait_until_watched(1);
+	for (int i = 0; i < 2; i++)
+		check_err(kustos_participant_revoke(other, LINE, SOON, NULL),
+			KUSTOS_OK);
+	pair_hear(client);
+	check_err(kustos_participants(other, LINE, SOON, NULL, &list),
+		KUSTOS_OK);
+	ck_assert_uint_eq(list->count, 1);
+	ck_assert_uint_eq(list->list[0]->len, 10);
+	ck_assert_int_eq(memcmp(list->list[0]->data, "__REVOKE__", 10), 0);
+	kustos_participants_free(list);
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_HELD);
+	check_err(simple_try(simple_rivals), KUSTOS_EBUSY);
+	hold_give(hold);
+	node_wait_gone();
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_refused)
 {
 	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
@@ -333,6 +357,8 @@ int main(void)
 	tcase_add_test(t, its_holder_is_the_only_participant);
 	tcase_add_test(t, who_cleans_the_line_leaves_it_to_its_holder);
 	tcase_add_test(t, its_node_tells_who_has_it_if_it_is_to);
+	tcase_add_test(t,
+		a_request_to_release_it_replaces_the_data_and_no_more);
 	tcase_add_test(t, wrong_arguments_are_refused);
 	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
 	tcase_add_test(t, an_unlock_that_is_not_to_wait_does_not);
