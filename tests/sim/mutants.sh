@@ -441,7 +441,7 @@ mutant S14_waits_without_the_lock lib/pool_bid.c \
 mutant S14_lost_the_lock_and_stays lib/pool_bid.c \
 	'/^static void lock_lost/,/^}/{s/drop_shares(bid);/;/;s/queue_or_end(bid);/;/;}'
 mutant who_comes_behind_a_try_never_queues lib/pool_bid.c \
-	'/^static void let_queue/,/^}/s/bids_in\[KU_BID_TRIES\] > 0/true/'
+	'/^static void let_queue/,/^}/s/pool->bids_in\[KU_BID_TRIES\] > 0/true/'
 mutant L08_room_unseen lib/line_crowd.c \
 	's/if (event != KU_WATCH_GONE)/if (false)/'
 mutant L08_growth_wakes_nobody lib/pool_room.c \
