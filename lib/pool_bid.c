@@ -167,7 +167,9 @@ static void go_on(struct ku_bid *bid)
 
 	for (; bid != NULL; bid = later) {
 		later = bid->prev;
-		if (bid->want.wait.once || bid->state > KU_BID_PENDS)
+		if (bid->want.wait.once ||
+			(bid->state != KU_BID_TRIES &&
+				bid->state != KU_BID_PENDS))
 			continue;
 		drop_shares(bid);
 		queue_or_end(bid);

@@ -65,10 +65,10 @@ struct kustos_lockable {
    that was taken is lost while another is waited for, all are given back and
    taken again.  What this thread has locked already is waited for, too: with the
    write side of a lock whose read side it has locked, it waits for itself.
-   Returns KUSTOS_OK; KUSTOS_EINVAL, also if they are not of one
-   client; KUSTOS_EDEADLK if two have the same path; KUSTOS_ELOST if one was
-   lost meanwhile and "deadline" is KUSTOS_NOW; KUSTOS_ENOMEM; KUSTOS_EFORKED;
-   and whatever taking one of them returns. */
+   Returns KUSTOS_OK; KUSTOS_EINVAL, also if they are not of one client;
+   KUSTOS_EDEADLK if two have the same path; KUSTOS_ELOST if one was lost
+   meanwhile and "deadline" is KUSTOS_NOW; KUSTOS_ENOMEM; KUSTOS_EFORKED; and
+   whatever taking one of them returns. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_acquire_all(
 	const struct kustos_lockable *what, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

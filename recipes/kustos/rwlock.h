@@ -147,8 +147,8 @@ KUSTOS_API int64_t kustos_rwlock_token(struct kustos_rwlock *rw,
 /* Wait for a hold, which any thread may release.  Does not nest: a caller
    that holds one and asks again may wait for itself; a reader does if a writer
    waits.  A thread that has locked the read side and asks for the write side
-   waits for itself, too.  Returns as kustos_rwlock_lock(), except for KUSTOS_EDEADLK and
-   KUSTOS_ELOST. */
+   waits for itself, too.  Returns as kustos_rwlock_lock(), except for
+   KUSTOS_EDEADLK and KUSTOS_ELOST. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

@@ -13,7 +13,7 @@
 
 #define JOBS "/queues/jobs"
 #define SHARDS "/queues"
-#define SHARD SHARDS "/queue-1"
+#define SHARD "/queues/queue-1"
 #define RECEIPTS "/elsewhere/receipts"
 #define MANY 2000 /* in JSON, more than fits in a pipe */
 
