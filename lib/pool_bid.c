@@ -163,8 +163,11 @@ static void queue_or_end(struct ku_bid *bid)
    room before it does. */
 static void go_on(struct ku_bid *bid)
 {
+	struct ku_pool *pool = bid->pool;
+	bool inside = pool->queueing; /* a bid of an outer call could not */
 	struct ku_bid *later;
 
+	pool->queueing = true;
 	for (; bid != NULL; bid = later) {
 		later = bid->prev;
 		if (bid->want.wait.once ||
@@ -174,6 +177,7 @@ static void go_on(struct ku_bid *bid)
 		drop_shares(bid);
 		queue_or_end(bid);
 	}
+	pool->queueing = inside;
 }
 
 /* If no bid tries any more, those that pend stand in "locks" now. */
@@ -181,7 +185,9 @@ static void let_queue(struct ku_pool *pool)
 {
 	struct ku_bid *first = NULL;
 
-	if (pool->bids_in[KU_BID_TRIES] > 0 || pool->bids_in[KU_BID_PENDS] == 0)
+	if (pool->queueing || pool->destroyed ||
+		pool->bids_in[KU_BID_TRIES] > 0 ||
+		pool->bids_in[KU_BID_PENDS] == 0)
 		return;
 	for (struct ku_bid *bid = pool->bids; bid != NULL; bid = bid->next)
 		if (bid->state == KU_BID_PENDS)
@@ -313,13 +319,15 @@ const struct ku_place_events ku_pool_lock_events = {
 	.lost = lock_lost,
 };
 
-/* Do our own places leave room, as far as is known? */
+/* Do our own places leave room, by the number that was last known?  If none was,
+   one bid tries. */
 static bool may_be_room(const struct ku_bid *bid)
 {
 	const struct ku_pool *pool = bid->pool;
 
-	return pool->lease_kind.company == KU_COMPANY_UNKNOWN ||
-		bid->want.count <= pool->room - ku_line_places(pool->leases);
+	if (pool->lease_kind.company == KU_COMPANY_UNKNOWN && pool->room < 1)
+		return pool->bids_in[KU_BID_TRIES] == 0;
+	return bid->want.count <= pool->room - ku_line_places(pool->leases);
 }
 
 /* What a new bid does first.  It tries if it is likely that there is room, and
@@ -338,17 +346,19 @@ static enum ku_bid_state first_state(const struct ku_bid *bid)
 	return in[KU_BID_TRIES] > 0 ? KU_BID_PENDS : KU_BID_QUEUES;
 }
 
-/* Begin as that says; also queue if a try cannot be begun. */
+/* Begin as that says.  If a try cannot be begun, wait as who does not try. */
 static enum kustos_err bid_begin(struct ku_bid *bid)
 {
 	enum kustos_err err = KUSTOS_EBUSY;
 
 	set_state(bid, first_state(bid));
-	if (bid->state == KU_BID_PENDS)
-		return KUSTOS_OK;
 	if (bid->state == KU_BID_TRIES)
 		err = take_shares(bid);
-	return err == KUSTOS_OK || bid->want.wait.once ? err : queue(bid);
+	if (err == KUSTOS_OK || bid->want.wait.once)
+		return err;
+	if (bid->state == KU_BID_TRIES && bid->pool->bids_in[KU_BID_TRIES] > 1)
+		set_state(bid, KU_BID_PENDS);
+	return bid->state == KU_BID_PENDS ? KUSTOS_OK : queue(bid);
 }
 
 static enum kustos_err bid_start(struct ku_wait *wait)

@@ -26,7 +26,9 @@
  * or will have to: a bid does not try while another PENDS, QUEUES or STAYS; it
  * does not queue before those that try, so it PENDS; and when one of those has
  * tried in vain, all that came later and still try or pend queue behind it.
- * Only bids that do not wait at all are left out of this: they always try.
+ * (The order may change if a node is lost, memory is short, or the parents are
+ * missing.)  Only bids that do not wait at all are left out of this: they
+ * always try.
  *
  * Why there are never more shares than room: see ku_rank().  Curator's clients
  * grant themselves a lease if there are no more children than leases, so the
@@ -92,6 +94,7 @@ struct ku_pool {
 	int refs; /* of the program, of bids, of shares, of mirrors */
 	bool destroyed;
 	bool waits;		    /* the last bid had to wait for room */
+	bool queueing;		    /* a function sends bids to "locks" */
 	struct ku_bid *bids;	    /* that have not ended, the newest first */
 	int bids_in[KU_BID_STATES]; /* how many, of those that may wait */
 

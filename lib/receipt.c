@@ -248,6 +248,8 @@ static void pump(struct ku_receipt *r)
 		next = deed->next;
 		if (deed->state != KU_DEED_IDLE)
 			continue;
+		if (r->in_flight == KU_FENCE_MAX)
+			break; /* the next answer goes on here */
 		if (deed->calls->fit == NULL || deed->calls->fit(deed))
 			send(r, deed);
 		else

@@ -63,8 +63,8 @@ struct kustos_lockable {
    hold of them all in "*out".  If one is not granted before "deadline", those
    that were taken are given back.  KUSTOS_NOW: only if all are free.  If a lock
    that was taken is lost while another is waited for, all are given back and
-   taken again.  What this thread has locked already is waited for, too: with the
-   write side of a lock whose read side it has locked, it waits for itself.
+   taken again.  What this thread has locked already is waited for, too: with
+   the write side of a lock whose read side it has locked, it waits for itself.
    Returns KUSTOS_OK; KUSTOS_EINVAL, also if they are not of one client;
    KUSTOS_EDEADLK if two have the same path; KUSTOS_ELOST if one was lost
    meanwhile and "deadline" is KUSTOS_NOW; KUSTOS_ENOMEM; KUSTOS_EFORKED; and

@@ -126,9 +126,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
 	struct kustos_client *client, const struct kustos_participant *shown,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Delete the node of the line at "path" if it has no children, and is not itself
-   a simple lock that somebody holds.  Returns KUSTOS_OK, also if it stays or is
-   not there; and as kustos_exists() and kustos_delete(). */
+/* Delete the node of the line at "path" if it has no children, and is not
+   itself a simple lock that somebody holds.  (That is checked immediately
+   before; a lock that is taken in between is deleted.)  Returns KUSTOS_OK, also
+   if it stays or is not there; and as kustos_exists() and kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_line_clean(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);

@@ -48,8 +48,8 @@
  * The version of an item's node counts how often it was claimed.  Without a
  * lockPath Curator's DistributedIdQueue removes by id only items of version 0,
  * that is, none that was ever claimed, and Curator's consumers delete the
- * version that they have read.  A claim counts when it is made, even if the call
- * that wanted it has given up at that moment, or has received another item
+ * version that they have read.  A claim counts when it is made, even if the
+ * call that wanted it has given up at that moment, or has received another item
  * whose claim had been in doubt, so that nobody saw this one.  (Claims of an
  * item that is nearly as large as a server accepts are not counted: it cannot
  * be written in the transaction.)

@@ -19,10 +19,10 @@
  * after the other grow; tokens of leases that overlap are in no order.
  *
  * While there is room a lease takes one round trip; of many calls to one object
- * at the same moment, some take two.  Otherwise callers wait in a line, and only
- * the first of them waits for room.  So nobody is passed over for ever: as soon
- * as the first has its node among the leases, nobody is granted a lease before
- * it.  As a rule calls to one object are granted in their order; one whose
+ * at the same moment, some take two.  Otherwise callers wait in a line, and
+ * only the first of them waits for room.  So nobody is passed over for ever: as
+ * soon as the first has its node among the leases, nobody is granted a lease
+ * before it.  As a rule calls to one object are granted in their order; one whose
  * deadline is KUSTOS_NOW may come first.
  *
  * The maximum is a number that each process passes, the same for all; or it is

@@ -9,8 +9,8 @@
 # not compile, is a failure just like a bug that is not found.
 #
 # The file mutants.seeds notes the seed that found each mutant, and says "crash" if
-# that seed only ended the process, and no seed broke a rule.  The seed is tried
-# first; if it still finds the mutant, the seeds before it are not tried.
+# that seed ended the process before a rule was broken.  The seed is tried first; if it
+# still finds the mutant, the seeds before it are not tried.
 # "make note-mutants" (mutants.sh note) writes the file anew.  Old seeds only
 # make the search longer.
 #
@@ -52,8 +52,8 @@ noted() {
 
 # hunted DIRECTORY NAME: hunt with the noted seed, and then from 1 on.  Fails if the
 # mutant is found: with 1 if a rule found it, with more than 128 if it ended the
-# process by a signal.  As that says neither which seed it was nor whether a rule finds
-# the mutant as well, each seed is then tried alone; "crash" is the first that crashes.
+# process by a signal.  As that does not say which seed it was, each is then tried alone,
+# until one of them finds the mutant; "crash" is that seed, if it crashes.
 hunted() {
 	crash='' first=$(noted "$2")
 	if [ -n "$first" ]; then
@@ -67,12 +67,10 @@ hunted() {
 	while [ $code -gt 128 ] && [ $seed -lt "$seeds" ]; do
 		seed=$((seed + 1))
 		hunt "$1" $seed 1
-		case $? in
-		0) ;;
-		1) return 1 ;;
-		124) return 124 ;;
-		*) : "${crash:=$seed}" ;;
-		esac
+		alone=$?
+		[ $alone -ne 1 ] || return 1
+		[ $alone -le 128 ] || crash=$seed
+		[ $alone -eq 0 ] || break
 	done
 	return $code
 }

@@ -162,6 +162,60 @@ static void others(int count, bool have)
 	}
 }
 
+static void check_calls(int from, enum kustos_err err)
+{
+	for (int i = from; i < CALLS; i++) {
+		ck_assert(calls[i].ended);
+		ck_assert_int_eq(calls[i].err, err);
+	}
+}
+
+/* Then nobody knows for how many there can be room: one tries.  After a
+   reconnect the number is not certain, but was known. */
+START_TEST(while_the_number_is_unknown_few_try)
+{
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+
+	if (_i == 0) {
+		o.max_path = NUMBER;
+		ck_assert_int_eq(kustos_semaphore_create(client, SEM, &o, &sem),
+			KUSTOS_OK);
+	} else {
+		set_room(2);
+		begin(true);
+		int64_t connection = client->session.connection;
+		model_cut(bench.model, LONE_MACHINE, true);
+		while (client->session.connection == connection ||
+			!ku_session_ready(client))
+			run_ms(1);
+	}
+	for (int i = 0; i < CALLS; i++)
+		ask(&calls[i], 1, NULL);
+	run_ms(WAY_MS);
+	ck_assert_int_le(leases, _i == 0 ? 1 : 2);
+	for (int i = 0; i < CALLS; i++) {
+		run_ms(1000);
+		give(&calls[i]);
+	}
+	check_calls(0, KUSTOS_OK);
+}
+END_TEST
+
+/* No lock can be made for them.  They end in a row, not one inside the other. */
+START_TEST(those_that_cannot_queue_end_together)
+{
+	begin(false);
+	ask(&calls[0], ROOM, NULL);
+	for (int i = 1; i < CALLS; i++)
+		ask(&calls[i], 1, NULL);
+	client->footprint.asked_bytes += KU_FOOTPRINT_LIMIT;
+	run_ms(1000);
+	client->footprint.asked_bytes -= KU_FOOTPRINT_LIMIT;
+	check_calls(1, KUSTOS_ELIMIT);
+	give(&calls[0]);
+}
+END_TEST
+
 /* The first two have a listing each in the flight of their creations, and the
    rest have one together. */
 START_TEST(calls_at_once_take_two_round_trips_while_there_is_room)
@@ -313,6 +367,8 @@ int main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, while_the_number_is_unknown_few_try, 0, 2);
+	tcase_add_test(t, those_that_cannot_queue_end_together);
 	tcase_add_loop_test(t,
 		calls_at_once_take_two_round_trips_while_there_is_room, 0, 2);
 	tcase_add_loop_test(t,

@@ -5,6 +5,7 @@
 
 #include "../unit/unit.h"
 #include "queue.h"
+#include "receipt.h"
 
 #include <string.h>
 
@@ -208,6 +209,70 @@ START_TEST(S15_a_receipt_that_goes_meanwhile_proves_nothing)
 }
 END_TEST
 
+#define MANY (KU_FENCE_MAX + 4)
+
+static int deeds_over;
+static bool receipt_over;
+
+static void deed_over(struct ku_deed *deed, enum kustos_err err,
+	const struct ku_zk_reply *reply)
+{
+	(void)deed;
+	(void)reply;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	deeds_over++;
+}
+
+static void receipt_ended(struct ku_receipt *receipt)
+{
+	(void)receipt;
+	receipt_over = true;
+}
+
+/* Each deed but the first is asked for when the receipt is there. */
+static void do_many(struct ku_receipt *receipt, struct ku_deed deeds[MANY])
+{
+	for (int i = 0; i < MANY; i++) {
+		ku_lock(client);
+		ku_receipt_do(receipt, &deeds[i]);
+		ku_unlock(client);
+		if (i == 0)
+			lone_run_ms(&bench, client, 1000);
+	}
+}
+
+START_TEST(S15_no_more_are_on_their_way_than_a_fence_makes_impossible)
+{
+	static const struct ku_deed_calls calls = { .over = deed_over };
+	static struct ku_receipt receipt;
+	static struct ku_deed deeds[MANY];
+	static struct ku_zk_request ops[MANY][2];
+
+	trouble.losses = 0;
+	client = lone_connected(&bench, &api);
+	for (int i = 0; i < MANY; i++) {
+		ops[i][1] = (struct ku_zk_request){ .kind = KU_ZK_CHECK,
+			.path = "/q",
+			.version = -1 };
+		deeds[i] = (struct ku_deed){ .calls = &calls,
+			.ops = ops[i],
+			.op_count = 2 };
+	}
+	ku_receipt_init(&receipt, client, FOLDER, receipt_ended);
+	do_many(&receipt, deeds);
+	ck_assert_int_eq(deeds_over, 1);
+	ck_assert_int_eq(trouble.transactions, 1 + KU_FENCE_MAX);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(deeds_over, MANY);
+	ku_lock(client);
+	ku_receipt_end(&receipt);
+	ku_unlock(client);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(receipt_over);
+	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fence");
@@ -222,6 +287,8 @@ int main(void)
 	tcase_add_loop_test(t, S15_a_fence_that_is_refused_holds_nothing_up, 0,
 		4);
 	tcase_add_test(t, S15_a_receipt_that_goes_meanwhile_proves_nothing);
+	tcase_add_test(t,
+		S15_no_more_are_on_their_way_than_a_fence_makes_impossible);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
