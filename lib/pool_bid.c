@@ -161,9 +161,8 @@ static void queue_or_end(struct ku_bid *bid)
 /* The bid has tried in vain: it stands in "locks", and those that came later
    stand there behind it.  Those of them that still try might otherwise find
    room before it does. */
-static void go_on(struct ku_bid *bid)
+static void go_on(struct ku_pool *pool, struct ku_bid *bid)
 {
-	struct ku_pool *pool = bid->pool;
 	bool inside = pool->queueing; /* a bid of an outer call could not */
 	struct ku_bid *later;
 
@@ -192,7 +191,7 @@ static void let_queue(struct ku_pool *pool)
 	for (struct ku_bid *bid = pool->bids; bid != NULL; bid = bid->next)
 		if (bid->state == KU_BID_PENDS)
 			first = bid; /* of all: the last in the list */
-	go_on(first);
+	go_on(pool, first);
 }
 
 /* It is the first in "locks": take places for all shares, or end with the error. */
@@ -256,7 +255,7 @@ static void lease_failed(struct ku_place *place, enum kustos_err err)
 	if (bid->state == KU_BID_TRIES && !bid->want.wait.once &&
 		(busy || err == KUSTOS_EDISCONNECTED)) {
 		bid->pool->waits = bid->pool->waits || busy;
-		go_on(bid);
+		go_on(bid->pool, bid);
 	} else {
 		ku_bid_end(bid, err);
 	}
@@ -275,7 +274,7 @@ static void lease_lost(struct ku_place *place)
 	if (bid->want.wait.once)
 		ku_bid_end(bid, KUSTOS_EDISCONNECTED);
 	else if (bid->state == KU_BID_TRIES)
-		go_on(bid);
+		go_on(bid->pool, bid);
 	else
 		stay(bid);
 }
