@@ -201,7 +201,7 @@ START_TEST(while_the_number_is_unknown_few_try)
 }
 END_TEST
 
-/* No lock can be made for them.  They end in a row, not one inside the other. */
+/* No lock can be made for them. */
 START_TEST(those_that_cannot_queue_end_together)
 {
 	begin(false);
