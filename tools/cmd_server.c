@@ -91,20 +91,21 @@ static bool input_ended(int fd)
 
 static int serve(struct server_tool *s)
 {
-	struct pollfd fds[2] = { { s->signals.fd, POLLIN, 0 },
-		{ s->until_eof ? 0 : -1, POLLIN, 0 } };
+	/* The output may not be read for a long time.  Once there is room, a
+	   line this short is written at once.  So signals need never be let
+	   in, and whoever has read the line may send one. */
+	struct pollfd fds[3] = { { s->signals.fd, POLLIN, 0 },
+		{ s->until_eof ? 0 : -1, POLLIN, 0 }, { 1, POLLOUT, 0 } };
 
-	/* The output may block for as long as nobody reads it: let signals end
-	   this process meanwhile. */
-	signals_admit(&s->signals, true);
-	announce(s);
-	int code = tool_flush(TOOL_OK);
-	signals_admit(&s->signals, false);
-	if (code != TOOL_OK)
-		return code;
 	for (;;) {
-		if (poll(fds, 2, LOOK_MS) < 0)
+		if (poll(fds, 3, LOOK_MS) < 0)
 			continue;
+		if (fds[2].revents != 0) {
+			fds[2].fd = -1; /* no more */
+			announce(s);
+			if (tool_flush(TOOL_OK) != TOOL_OK)
+				return TOOL_FAILED;
+		}
 		if (fds[0].revents != 0 && signals_obey(&s->signals) != 0)
 			return TOOL_OK;
 		if (fds[1].revents != 0 && input_ended(0))

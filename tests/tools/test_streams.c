@@ -256,19 +256,49 @@ START_TEST(output_that_is_full_is_waited_for)
 }
 END_TEST
 
-static const char *const stuck[] = { "elect --watch /r/l", "top /r",
-	"bench -c1 -d0.1 --warm-up 0 --json /r" };
+static const struct {
+	const char *words;
+	int code;
+} stuck[] = {
+	{ "elect --watch /r/l", -SIGTERM },
+	{ "top /r", -SIGTERM },
+	{ "bench -c1 -d0.1 --warm-up 0 --json /r", -SIGTERM },
+	{ "server", 0 },
+};
 #define STUCK (int)(sizeof(stuck) / sizeof(stuck[0]))
 
 /* Nobody ever reads. */
 START_TEST(a_signal_ends_what_waits_for_room)
 {
 	size_t filled;
-	int fd = start_full(stuck[_i], &filled);
+	int fd = start_full(stuck[_i].words, &filled);
 
 	test_never(!cli_runs(&a), 1500);
 	kill(a.pid, SIGTERM);
-	ck_assert_int_eq(cli_end(&a), -SIGTERM);
+	ck_assert_int_eq(cli_end(&a), stuck[_i].code);
+	close(fd);
+}
+END_TEST
+
+/* It has no other way to say where it listens. */
+START_TEST(a_server_waits_for_room_to_say_where_it_listens)
+{
+	char text[4096];
+	size_t filled;
+	int fd = start_full("server", &filled);
+
+	test_never(!cli_runs(&a), 1500);
+	while (filled > 0) {
+		ssize_t n = read(fd, text,
+			filled < sizeof(text) ? filled : sizeof(text));
+
+		ck_assert_int_gt(n, 0);
+		filled -= (size_t)n;
+	}
+	ck_assert_int_gt(read(fd, text, sizeof(text)), 0);
+	ck_assert_int_eq(strncmp(text, "127.0.0.1:", 10), 0);
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), 0);
 	close(fd);
 }
 END_TEST
@@ -291,5 +321,6 @@ int main(void)
 	tcase_add_loop_test(t, output_that_is_full_is_waited_for, 0,
 		PRINTING - 2);
 	tcase_add_loop_test(t, a_signal_ends_what_waits_for_room, 0, STUCK);
+	tcase_add_test(t, a_server_waits_for_room_to_say_where_it_listens);
 	return fixture_main(s);
 }
