@@ -49,7 +49,8 @@ enum kustos_latch_state {
 KUSTOS_API const char *kustos_latch_state_name(enum kustos_latch_state state);
 
 /* Called when leadership was gained, or lost.  The two are called in turns,
-   never both at once: each loss follows its gain.  The callback for a loss runs
+   never both at once: each loss follows its gain.  A term that is over before
+   its gain could be reported is not reported.  The callback for a loss runs
    within a moment of the loss; if the callback for the gain still runs
    elsewhere, it follows as soon as that returns.  "hold" is the hold of the
    term: use it for its token, which grows from leader to leader, for the time
