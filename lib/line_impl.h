@@ -444,6 +444,11 @@ bool ku_place_follows(const struct ku_place *place);
 /* Watch the place's own node, if it is not watched. */
 void ku_place_watch_own(struct ku_place *place);
 
+/* The own node of a place that is not granted was read: note whether somebody
+   has asked for its release, to be told of once it is granted. */
+void ku_place_note_request(struct ku_place *place,
+	const struct ku_zk_reply *reply);
+
 /* Watch the nearest "count" of the nodes before the place, and no others. */
 void ku_place_watch_ahead(struct ku_place *place, int count);
 

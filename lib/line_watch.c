@@ -76,22 +76,34 @@ static bool is_ours(const struct ku_place *place,
 			reply->stat->version);
 }
 
+/* Does the data of the node ask for its release? */
+static bool is_asked(const struct ku_place *place,
+	const struct ku_zk_reply *reply)
+{
+	return place->kind->revocable &&
+		reply->len == (int)sizeof(revoke_request) - 1 &&
+		memcmp(reply->data, revoke_request, (size_t)reply->len) == 0;
+}
+
+void ku_place_note_request(struct ku_place *place,
+	const struct ku_zk_reply *reply)
+{
+	place->revoked = is_asked(place, reply);
+	if (place->revoked)
+		place->asked_mzxid = reply->stat->mzxid;
+}
+
 /* Its own node was read: has somebody asked for its release? */
 static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 {
-	bool asked = place->kind->revocable &&
-		reply->len == (int)sizeof(revoke_request) - 1 &&
-		memcmp(reply->data, revoke_request, (size_t)reply->len) == 0;
-	bool again = asked && reply->stat->mzxid == place->asked_mzxid;
-
-	if (asked)
-		place->asked_mzxid = reply->stat->mzxid;
 	if (place->kind->jealous && !is_ours(place, reply)) {
 		ku_place_gone(place); /* a waiting place starts over */
 	} else if (place->state != KU_PLACE_HELD) {
-		place->revoked = asked;
+		ku_place_note_request(place, reply);
 		ku_place_try(place);
-	} else if (asked && !again) {
+	} else if (is_asked(place, reply) &&
+		reply->stat->mzxid != place->asked_mzxid) {
+		place->asked_mzxid = reply->stat->mzxid;
 		place->kind->events->revoked(place);
 	}
 }

@@ -146,6 +146,7 @@ void ku_place_restart(struct ku_place *place)
 	bool certain = place->own != NULL && place->own->gone;
 
 	ku_place_stop_writing(place); /* into the old one */
+	place->revoked = false;
 	if (place->line->rule->seat) {
 		ku_seat_restart(place);
 		return;
@@ -163,7 +164,6 @@ void ku_place_restart(struct ku_place *place)
 		ku_op_drop(place->op);
 	place->op = NULL;
 	place->path = NULL;
-	place->revoked = false;
 	place->state = KU_PLACE_CREATING;
 	ku_places_move_up(behind, way);
 	if (create(place) != KUSTOS_OK)

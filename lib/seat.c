@@ -166,6 +166,7 @@ bool ku_seat_seen(struct ku_place *place, const struct ku_zk_reply *reply)
 		place->own->gone = true;
 		ku_place_gone(place);
 	} else if (place->state == KU_PLACE_LOOKING) {
+		ku_place_note_request(place, reply);
 		ku_place_grant(place);
 	}
 	return false;

@@ -44,6 +44,8 @@ enum kustos_err kustos_simple_create(struct kustos_client *client,
 		.payload.reason = o.reason,
 		.payload.data = o.data,
 		.payload.len = o.data_len,
+		.on_revoke = o.on_revoke,
+		.on_revoke_arg = o.on_revoke_arg,
 	};
 	struct kustos_simple *lock = calloc(1, sizeof(*lock));
 	if (lock == NULL)

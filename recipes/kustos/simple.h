@@ -29,9 +29,8 @@
  *   hand, another client gets the lock.  Until the first holder is notified,
  *   its kustos_hold_multi() still succeeds, and its release deletes the other's
  *   node.  The end of a session has no such gap.
- * - Holders do not read requests to release the lock
- *   (kustos_participant_revoke()).  Such a request does no more than replace
- *   the data of the node.
+ * - A request to release the lock (kustos_participant_revoke()) replaces the
+ *   data of the node, which then no longer shows who holds the lock.
  *
  * The threads and callbacks of one process that use the same object queue up
  * before it, as they do before a mutex, and hand over to each other.  Holds are
@@ -77,6 +76,13 @@ struct kustos_simple_options {
 	int holder_record;
 	const char *reason;
 
+	/* Makes the holder revocable.  Called at most once for each request to
+	   give the hold back; the program decides whether to do so.  After such
+	   a request the hold is not handed over to another thread of this
+	   object.  NULL: requests are not read. */
+	kustos_hold_fn *on_revoke;
+	void *on_revoke_arg;
+
 	/* Not 0: unlock waits until the server has confirmed the release, or
 	   until the session is over; not if it hands the lock over to another
 	   thread of this object. */
@@ -85,9 +91,10 @@ struct kustos_simple_options {
 	int reserved; /* 0 */
 };
 
-#define KUSTOS_SIMPLE_OPTIONS_INIT                                         \
-	{                                                                  \
-		sizeof(struct kustos_simple_options), 32, 0, 0, 0, 0, 0, 0 \
+#define KUSTOS_SIMPLE_OPTIONS_INIT                                             \
+	{                                                                      \
+		sizeof(struct kustos_simple_options), 32, 0, 0, 0, 0, 0, 0, 0, \
+			0                                                      \
 	}
 
 /* Make a simple lock on the node "path".  Its parents are made when they are
@@ -100,7 +107,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_simple_create(
 
 /* Free "lock", which may be NULL.  Call this before its client is closed.
    Calls that wait for the lock end with KUSTOS_ECLOSED.  Holds stay as they are
-   until they are released; what lock() holds is released. */
+   until they are released, but "on_revoke" is not called for them any more.
+   What lock() holds is released.  Waits for a call of "on_revoke" that runs on
+   another thread. */
 KUSTOS_API void kustos_simple_destroy(struct kustos_simple *lock);
 
 /* Wait for a hold, which any thread may release.  KUSTOS_NOW: only if the lock

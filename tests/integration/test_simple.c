@@ -256,7 +256,7 @@ START_TEST(its_node_tells_who_has_it_if_it_is_to)
 }
 END_TEST
 
-/* Its holder does not read them. */
+/* Without "on_revoke" its holder does not read them. */
 START_TEST(a_request_to_release_it_replaces_the_data_and_no_more)
 {
 	struct kustos_participants *list = NULL;

@@ -58,7 +58,7 @@ int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void on_revoke(void *arg, struct kustos_hold *hold)
+void note_request(void *arg, struct kustos_hold *hold)
 {
 	const struct lock *lock = arg;
 
@@ -77,7 +77,7 @@ static struct lock *lock_make(struct lock *lock, const char *path,
 	o.dialect = rw.dialect = dialect;
 	if (revocable) {
 		lock->asked = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
-		o.on_revoke = on_revoke;
+		o.on_revoke = note_request;
 		o.on_revoke_arg = lock;
 	}
 	if (check(kustos_mutex_create(client, path, &o, &lock->mutex),

@@ -16,8 +16,12 @@
 
 enum kustos_err bare_take(struct lock *lock, long ms)
 {
+	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
+
+	o.on_revoke = lock->asked >= 0 ? note_request : NULL;
+	o.on_revoke_arg = lock;
 	if (lock->simple == NULL &&
-		check(kustos_simple_create(client, lock->path, NULL,
+		check(kustos_simple_create(client, lock->path, &o,
 			      &lock->simple),
 			"create") < 0)
 		exit(1);

@@ -16,6 +16,7 @@
 #define PATIENCE kustos_after_ms(60000)
 
 struct kustos_client;
+struct kustos_hold;
 struct chief;
 struct leases;
 struct store;
@@ -50,6 +51,9 @@ int64_t now_ns(void);
 
 /* Return the struct for "path", created if it is new. */
 struct lock *lock_of(const char *path, int revocable);
+
+/* Called when somebody asks for a hold; "arg" is the struct lock. */
+void note_request(void *arg, struct kustos_hold *hold);
 
 /* Read the number in a node and write it back with 1 added, unprotected against
    other writers; or only read it.  Returns 0 or -1. */

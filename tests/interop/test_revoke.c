@@ -99,6 +99,27 @@ START_TEST(ours_can_be_asked_while_it_waits)
 }
 END_TEST
 
+/* It is a node like any other to the one who asks. */
+START_TEST(a_holder_of_our_simple_lock_can_be_asked_for_it)
+{
+	struct peer *ours = &peers[0];
+	struct peer *other = &peers[1];
+
+	peers_start(peers, kinds, 2, SESSION_MS);
+	peer_do(ours, "ok", "revocable " LINE);
+	peer_do(ours, "acquired", "acquire " LINE " 30000 bare");
+	peer_do(other, "timeout", "acquire " LINE " %d bare", QUIET_MS);
+	for (int i = 0; i < 2; i++) {
+		peer_do(other, "ok", "revoke " LINE);
+		peer_do(ours, "revoked", "revoked " LINE " 30000");
+	}
+	peer_do(ours, "no", "revoked " LINE " %d", QUIET_MS);
+	peer_do(ours, "released", "release " LINE " bare");
+	peer_do(other, "acquired", "acquire " LINE " 30000 bare");
+	peers_end(peers, 2);
+}
+END_TEST
+
 /* A holder that is not revocable is not disturbed, and keeps the lock. */
 START_TEST(a_holder_that_is_not_revocable_is_not_disturbed)
 {
@@ -123,6 +144,7 @@ int main(void)
 	tcase_add_loop_test(t, a_holder_of_the_other_kind_can_be_asked_for_it,
 		0, 2);
 	tcase_add_test(t, ours_can_be_asked_while_it_waits);
+	tcase_add_test(t, a_holder_of_our_simple_lock_can_be_asked_for_it);
 	tcase_add_loop_test(t, only_a_request_is_a_request, 0, 2);
 	tcase_add_loop_test(t, a_holder_that_is_not_revocable_is_not_disturbed,
 		0, 2);

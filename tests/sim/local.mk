@@ -76,6 +76,7 @@ libsim_a_SOURCES = \
 	%D%/scenario_together.c \
 	%D%/scenarios.c \
 	%D%/sched.c %D%/sched.h \
+	%D%/seat_bed.h \
 	%D%/seeds.h \
 	%D%/selector_actor.h %D%/selector_figures.h \
 	%D%/selector_rules.c \
@@ -209,6 +210,7 @@ sim_tests += %D%/test_round_trips
 sim_tests += %D%/test_rwlock
 sim_tests += %D%/test_searched
 sim_tests += %D%/test_seat
+sim_tests += %D%/test_seat_late
 sim_tests += %D%/test_selector
 sim_tests += %D%/test_semaphore
 sim_tests += %D%/test_session

@@ -25,6 +25,10 @@ static enum kustos_err make(struct actor *a, struct object *object)
 
 	options.local_handoffs = object->local_handoffs;
 	options.holder_record = sim_random_below(r, 4) == 0;
+	if (sim_random_below(r, 4) == 0) {
+		options.on_revoke = turn_asked;
+		options.on_revoke_arg = a;
+	}
 	enum kustos_err err = kustos_simple_create(a->it.client,
 		mutex_lines[object->line], &options, &lock);
 	object->lock = lock;

@@ -2,128 +2,16 @@
  * test_seat.c - clients fight for the only node of a line (a seat): when they
  * try, and how long they wait first.
  */
-#include "lone.h"
-
-#include "../unit/unit.h"
 #include "gate_impl.h"
-#include "line_impl.h"
+#include "seat_bed.h"
 
-#include <kustos/cancel.h>
-#include <kustos/simple.h>
-#include <string.h>
-
-#define NODE "/one"
-/* How long each message between a client and its server takes. */
-#define WAY_MS 10
 #define FIGHTS 24
-#define PLACES 4
 /* The longest pause, as <kustos/simple.h> says. */
 #define PAUSE_MS 17
 /* Within LOOK_MS a client without events looks again; within TRY_MS one that
    may not read tries. */
 #define LOOK_MS 70000
 #define TRY_MS 1100
-
-static struct bench bench;
-static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static struct kustos_client *client;
-static struct kustos_simple *locks[PLACES];
-static struct wish {
-	enum kustos_err err; /* KUSTOS_ETIMEDOUT: not yet */
-	struct kustos_hold *hold;
-} wishes[PLACES];
-
-/* The client's next request about the node, and its time.  The rival makes the
-   node just before it. */
-static struct fight {
-	bool on, asked;
-	enum ku_zk_kind kind;
-	int64_t at_ns;
-} fight;
-static bool uncreatable, undeletable, unreadable, unknowable;
-static bool unanswered; /* the next try is not done, and not answered */
-static int requests, tries, reads;
-
-static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
-	ku_zk_done_fn *done, void *arg)
-{
-	static const struct ku_zk_request rival = { .kind = KU_ZK_CREATE,
-		.path = NODE,
-		.data = "",
-		.mode = KU_ZK_EPHEMERAL };
-	bool ours = request->path != NULL && strcmp(request->path, NODE) == 0;
-
-	if (ours && fight.on && !fight.asked) {
-		fight.asked = true;
-		fight.kind = request->kind;
-		fight.at_ns = bench.sched.now_ns;
-	}
-	if (ours && fight.on && request->kind == KU_ZK_CREATE)
-		lone_send(&bench, raw, &rival);
-	requests += ours;
-	tries += ours && request->kind == KU_ZK_CREATE;
-	reads += ours && request->kind == KU_ZK_GET;
-	if (ours && unanswered && request->kind == KU_ZK_CREATE) {
-		unanswered = false;
-		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
-	}
-	if (ours &&
-		((uncreatable && request->kind == KU_ZK_CREATE) ||
-			(undeletable && request->kind == KU_ZK_DELETE) ||
-			(unreadable && request->kind == KU_ZK_GET) ||
-			(unknowable && request->kind == KU_ZK_EXISTS)))
-		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
-	return ku_zk_sim.submit(zk, request, done, arg);
-}
-
-static void setup(void)
-{
-	raw = lone_setup(&bench, WAY_MS);
-	api = ku_zk_sim;
-	api.submit = submit;
-	fight.on = false;
-	uncreatable = undeletable = unreadable = unknowable = false;
-	unanswered = false;
-	requests = tries = reads = 0;
-	client = lone_connected(&bench, &api);
-	for (int i = 0; i < PLACES; i++) {
-		wishes[i] = (struct wish){ KUSTOS_ETIMEDOUT, NULL };
-		ck_assert_int_eq(
-			kustos_simple_create(client, NODE, NULL, &locks[i]),
-			KUSTOS_OK);
-	}
-}
-
-static void teardown(void)
-{
-	for (int i = 0; i < PLACES; i++)
-		kustos_simple_destroy(locks[i]);
-	lone_teardown(&bench, client);
-}
-
-static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
-{
-	*(struct wish *)arg = (struct wish){ err, hold };
-}
-
-static enum kustos_err ask(int i, kustos_deadline deadline,
-	struct kustos_cancel *cancel)
-{
-	return kustos_simple_acquire_async(locks[i], deadline, cancel, granted,
-		&wishes[i]);
-}
-
-static void check_granted(int i)
-{
-	ck_assert_int_eq(wishes[i].err, KUSTOS_OK);
-	ck_assert_int_eq(kustos_hold_state(wishes[i].hold), KUSTOS_HOLD_HELD);
-}
-
-static void run_ms(int ms)
-{
-	lone_run_ms(&bench, client, ms);
-}
 
 START_TEST(L20_a_try_does_not_wait_for_what_another_had_begun)
 {
@@ -246,19 +134,6 @@ START_TEST(to_give_it_back_is_one_request)
 }
 END_TEST
 
-/* The rival makes the node. */
-static void make_it(void)
-{
-	ck_assert_int_eq(
-		bench_create(&bench, raw, NODE, "", KU_ZK_EPHEMERAL).rc,
-		KU_ZK_OK);
-}
-
-static void delete_it(void)
-{
-	ck_assert_int_eq(bench_delete(&bench, raw, NODE, -1).rc, KU_ZK_OK);
-}
-
 /* While the client is disconnected its node is deleted, and the rival makes
    another.  The client sees that it is another's, or gives its hold back before
    that. */
@@ -337,60 +212,6 @@ START_TEST(U09_who_may_not_read_the_node_tries_now_and_then)
 	run_ms(TRY_MS);
 	check_granted(0);
 	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
-}
-END_TEST
-
-/* End the session's lease, until the next greeting. */
-static void end_lease(void)
-{
-	ku_session_set_state(client, KUSTOS_STATE_LOST);
-	client->session.greeted = false;
-}
-
-/* The lease has ended when the answer to the creation comes. */
-static void make_late(void)
-{
-	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
-	const struct ku_place *place = ku_ring_place(client->lines.here.next);
-	end_lease();
-	for (int ms = 0; ms < 100 && place->path == NULL; ms++)
-		run_ms(1);
-	ck_assert_int_eq(place->state, KU_PLACE_LOOKING);
-}
-
-/* And it has ended again when the answer to the look comes. */
-START_TEST(who_sees_too_late_that_it_is_there_has_it_with_the_next_lease)
-{
-	make_late();
-	client->session.greeted = true;
-	for (int ms = 0; ms < LONE_TIMEOUT_MS && reads == 0; ms++)
-		run_ms(1);
-	end_lease();
-	run_ms(4 * WAY_MS);
-	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
-	client->session.greeted = true;
-	run_ms(LONE_TIMEOUT_MS);
-	check_granted(0);
-	ck_assert_int_eq(tries, 1);
-	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
-}
-END_TEST
-
-/* And the node is gone when the client looks at it. */
-START_TEST(L05_who_has_made_it_twice_leaves_nothing)
-{
-	struct kustos_stat stat;
-
-	make_late();
-	delete_it();
-	client->session.greeted = true;
-	run_ms(LONE_TIMEOUT_MS);
-	check_granted(0);
-	ck_assert_int_eq(tries, 2);
-	ck_assert(model_stat(bench.model, NODE, &stat));
-	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
-	run_ms(1000);
-	ck_assert(!model_stat(bench.model, NODE, &stat));
 }
 END_TEST
 
@@ -473,9 +294,6 @@ int main(void)
 	tcase_add_test(t, S06_who_cannot_know_whose_it_is_waits_for_it);
 	tcase_add_test(t, L08_who_waits_looks_again_though_nothing_tells);
 	tcase_add_test(t, U09_who_may_not_read_the_node_tries_now_and_then);
-	tcase_add_test(t,
-		who_sees_too_late_that_it_is_there_has_it_with_the_next_lease);
-	tcase_add_test(t, L05_who_has_made_it_twice_leaves_nothing);
 	tcase_add_test(t,
 		L28_who_is_beaten_waits_longer_each_time_but_not_for_long);
 	tcase_add_test(t,

@@ -31,6 +31,7 @@ START_TEST(they_do_everything_meanwhile)
 	ck_assert_uint_gt(all.handed_over, 40);
 	ck_assert_uint_gt(all.lost, 20);
 	ck_assert_uint_gt(all.busy, 100);
+	ck_assert_uint_gt(all.revoked, 10);
 }
 END_TEST
 
