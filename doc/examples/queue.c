@@ -1,6 +1,7 @@
 /* queue.c - pass lines from one process to another, each line once.  With "put"
    it puts the lines of its standard input into a queue; with "take" it takes
-   out all lines that are there, and prints them. */
+   out all lines that are there, and prints them; with "follow" it does so with
+   each line that comes, until its standard input ends. */
 #include <kustos/client.h>
 #include <kustos/queue.h>
 #include <stdio.h>
@@ -40,12 +41,40 @@ static enum kustos_err take_lines(struct kustos_queue *queue)
 	return err == KUSTOS_EEMPTY ? KUSTOS_OK : err;
 }
 
+/* Called in the consumer's thread, with what is there. */
+static void print_lines(void *arg, struct kustos_item *const *items,
+	size_t count)
+{
+	(void)arg;
+	for (size_t i = 0; i < count; i++)
+		printf("%s\n", (const char *)items[i]->data);
+	fflush(stdout);
+}
+
+static enum kustos_err follow_lines(struct kustos_queue *queue)
+{
+	struct kustos_consumer *consumer = NULL;
+	enum kustos_err err = kustos_queue_consume(queue, 100, print_lines,
+		NULL, NULL, &consumer);
+
+	while (err == KUSTOS_OK && getchar() != EOF)
+		;
+	kustos_consumer_stop(consumer); /* waits for print_lines() to return */
+	return err;
+}
+
+static enum kustos_err act(struct kustos_queue *queue, const char *what)
+{
+	return strcmp(what, "put") == 0	      ? put_lines(queue)
+		: strcmp(what, "follow") == 0 ? follow_lines(queue)
+					      : take_lines(queue);
+}
+
 int main(int argc, char **argv)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
 	struct kustos_client *client = NULL;
 	struct kustos_queue *queue = NULL;
-	int puts = argc == 2 && strcmp(argv[1], "put") == 0;
 	enum kustos_err err;
 
 	options.hosts = getenv("KUSTOS_HOSTS");
@@ -58,7 +87,7 @@ int main(int argc, char **argv)
 	if (err == KUSTOS_OK)
 		err = kustos_queue_create(client, "/lines", NULL, &queue);
 	if (err == KUSTOS_OK)
-		err = puts ? put_lines(queue) : take_lines(queue);
+		err = act(queue, argc == 2 ? argv[1] : "take");
 	kustos_queue_destroy(queue);
 	(void)kustos_client_close(client, kustos_after_ms(5000), NULL);
 	if (err == KUSTOS_OK)
