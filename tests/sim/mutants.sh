@@ -936,6 +936,11 @@ mutant P05_the_server_is_told_of_a_watch_that_goes lib/custody_guard.c \
 	's/if (c->marked)/if (false)/'
 mutant P03_watched_at_once lib/custody_guard.c \
 	's/KU_HELD_WATCH_MS/0/'
+aim_with test_seat_late
+mutant seat_asked_for_what_is_gone lib/place_take.c \
+	'/^void ku_place_restart/,/^}/s/place->revoked = false;//'
+mutant seat_asked_before_its_grant_and_not_told lib/seat.c \
+	's/ku_place_note_request(place, reply);//'
 aim_with test_stray
 mutant S06_what_is_late_is_looked_for_after_a_reconnect_only lib/beat.c \
 	'/^static void heartbeat_done/,/^}/s/ku_strays_mind(client);/;/'
