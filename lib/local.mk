@@ -100,6 +100,7 @@ core_sources = \
 	%D%/receipt_ask.c %D%/receipt_fence.c %D%/receipt_sweep.c \
 	%D%/recipe.c %D%/recipe.h \
 	%D%/seat.c \
+	%D%/seat_rule.c %D%/seat_rule.h \
 	%D%/service.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/retry.c %D%/retry.h \

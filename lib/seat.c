@@ -22,16 +22,15 @@
  * When the node goes, that wakes up everybody.  A place that has been beaten to
  * the node waits a little the next time, at random, and looks before it tries:
  * one server answers a look, but a try goes through all.
+ *
+ * What outcomes and looks mean is in seat_rule.c.
  */
 
 #include "line_impl.h"
+#include "seat_rule.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* However often a place was beaten, it waits no longer than 1 << BEATEN_MAX
-   ms. */
-#define BEATEN_MAX 4
 
 static void seat_tried(struct ku_op *op);
 
@@ -108,8 +107,7 @@ static void beaten(struct ku_place *place)
 		ku_place_fail(place, KUSTOS_EBUSY);
 		return;
 	}
-	if (place->beaten <= BEATEN_MAX)
-		place->beaten++;
+	place->beaten = (uint8_t)ku_seat_beaten(place->beaten);
 	look(place);
 }
 
@@ -117,6 +115,7 @@ static void seat_tried(struct ku_op *op)
 {
 	struct ku_place *place = op->owner;
 	struct ku_line *line = place->line;
+	enum ku_seat_try outcome = ku_seat_try(op->err);
 
 	line->refs++;
 	if (op->kind == KU_ZK_CREATE)
@@ -124,45 +123,43 @@ static void seat_tried(struct ku_op *op)
 	if (place->state == KU_PLACE_LEAVING) {
 		ku_place_ended(place);
 		serve(line);
-	} else if (op->err == KUSTOS_EEXISTS || op->err == KUSTOS_EUNKNOWN) {
-		/* It is not known whose the node is: a ghost's, or a
-		   program's. */
-		beaten(place);
-	} else if (op->err != KUSTOS_OK) {
-		ku_place_fail(place, op->err);
-	} else {
+	} else if (outcome == KU_SEAT_MADE) {
 		ku_place_made(place);
 		place->known = line->client->session.connection;
 		place->state = KU_PLACE_LOOKING; /* at its own, if this fails */
 		ku_place_grant(place);
+	} else if (outcome == KU_SEAT_BEATEN) {
+		beaten(place);
+	} else {
+		ku_place_fail(place, op->err);
 	}
 	ku_line_put(line);
 }
 
 void ku_seat_freed(struct ku_place *place, bool seen)
 {
-	struct kustos_client *client = place->line->client;
+	struct ku_line *line = place->line;
+	int64_t pause = ku_seat_pause_ms(place->beaten, seen,
+		&line->client->random);
 
-	if (seen || place->beaten <= 1)
+	if (pause == 0)
 		try_again(place);
 	else /* and then look */
-		ku_line_again(place->line,
-			1 +
-				(int64_t)ku_random_below(&client->random,
-					UINT64_C(1) << (place->beaten - 1)));
+		ku_line_again(line, pause);
 }
 
 bool ku_seat_seen(struct ku_place *place, const struct ku_zk_reply *reply)
 {
-	if (place->state == KU_PLACE_HELD && reply->stat->czxid == place->czxid)
+	enum ku_seat_sight sight = ku_seat_sight(place->path != NULL,
+		place->czxid, reply->stat);
+
+	if (sight == KU_SEAT_OWN && place->state == KU_PLACE_HELD)
 		return true;
-	if (place->path == NULL) {
-		/* A node that outlives its maker is no lock. */
-		if (reply->stat->ephemeral_owner == 0)
-			ku_place_fail(place, KUSTOS_EEXISTS);
-		else
-			ku_line_set_safety(place->line);
-	} else if (reply->stat->czxid != place->czxid) {
+	if (sight == KU_SEAT_NO_LOCK) {
+		ku_place_fail(place, KUSTOS_EEXISTS);
+	} else if (sight == KU_SEAT_TAKEN) {
+		ku_line_set_safety(place->line);
+	} else if (sight == KU_SEAT_REPLACED) {
 		place->own->gone = true;
 		ku_place_gone(place);
 	} else if (place->state == KU_PLACE_LOOKING) {
@@ -198,22 +195,18 @@ void ku_seat_restart(struct ku_place *place)
 	try_again(place);
 }
 
-/* Delete the node.  Unless it was "seen" on this connection, somebody may have
-   deleted it since, and another may have made it: then look first. */
-static void delete_own(struct ku_place *place, bool seen)
-{
-	place->op->doubtful = !seen;
-	ku_op_undo(place->op);
-}
-
 void ku_seat_withdraw(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 	const struct ku_session *session = &line->client->session;
-	bool gone = (place->own != NULL && place->own->gone) ||
-		place->session_id != session->id;
-	bool seen = place->known == session->connection ||
-		ku_lookout_sees(place->own);
+	enum ku_seat_end end = ku_seat_end(&(const struct ku_seat_leaver){
+		.trying = place->op != NULL && !place->op->done,
+		.made = place->path != NULL,
+		.gone = (place->own != NULL && place->own->gone) ||
+			place->session_id != session->id,
+		.seen = place->known == session->connection ||
+			ku_lookout_sees(place->own),
+	});
 
 	line->refs++;
 	if (place->state != KU_PLACE_HELD)
@@ -221,12 +214,14 @@ void ku_seat_withdraw(struct ku_place *place)
 	ku_place_forget(place);
 	ku_lines_leave(place);
 	ku_line_remove(line, place);
-	if (place->path == NULL && place->op != NULL && !place->op->done)
+	if (end == KU_SEAT_UNWANTED) {
 		ku_op_unwant(place->op);
-	else if (place->path == NULL || gone)
+	} else if (end == KU_SEAT_OVER) {
 		ku_place_over(place);
-	else
-		delete_own(place, seen);
+	} else {
+		place->op->doubtful = end == KU_SEAT_LOOK_FIRST;
+		ku_op_undo(place->op);
+	}
 	serve(line);
 	ku_line_put(line);
 }

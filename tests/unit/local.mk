@@ -52,6 +52,7 @@ unit_tests += %D%/test_rank
 unit_tests += %D%/test_rank_order
 unit_tests += %D%/test_rank_room
 unit_tests += %D%/test_retry
+unit_tests += %D%/test_seat_rule
 unit_tests += %D%/test_show
 %C%_test_show_SOURCES = %D%/test_show.c tools/show.c tools/show.h \
 	tools/json.c tools/json.h
