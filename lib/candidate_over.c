@@ -33,7 +33,7 @@
  */
 
 #include "candidate_impl.h"
-#include "survey.h"
+#include "heir.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ struct handing {
 	struct ku_candidate *candidate;
 	struct ku_term *term;
 	struct request *request; /* NULL: nobody waits */
-	char *id;		 /* the heir's; NULL: whoever is next */
-	size_t len;
+	char *id;		 /* of the wish */
+	struct ku_heir_wish wish;
 	int64_t epoch;
 	struct ku_op *listing;
 	struct ku_survey survey;
@@ -92,50 +92,14 @@ static void end(struct handing *h, enum kustos_err err)
 	}
 }
 
-/* Return the index of our node in the survey, or -1. */
-static int own_place(const struct handing *h)
-{
-	const char *path = ku_place_path(h->term->place);
-
-	for (size_t i = 0; i < h->survey.count; i++)
-		if (strcmp(h->survey.list[i].path, path) == 0 &&
-			h->survey.list[i].op->err != KUSTOS_ENONODE)
-			return (int)i;
-	return -1;
-}
-
-/* Return the index of the heir's node, behind ours, or -1.  A node that we may
-   not read is no heir: a server that refuses the read refuses to check the
-   node, too. */
-static int heirs_place(const struct handing *h, int own)
-{
-	for (int i = own + 1; i < (int)h->survey.count; i++) {
-		const struct ku_op *op = h->survey.list[i].op;
-		bool hides = ku_survey_hides(&h->survey.list[i]);
-
-		if (op->err == KUSTOS_ENONODE || (hides && h->id != NULL))
-			continue; /* it has left, or may have any id */
-		if (hides)
-			return -1;
-		if (h->id == NULL ||
-			(op->out_len == (int)h->len &&
-				memcmp(op->out_data, h->id, h->len) == 0))
-			return i;
-	}
-	return -1;
-}
-
 static void deleted(struct ku_op *op)
 {
 	struct handing *h = op->owner;
 
 	if (op->err == KUSTOS_EUNKNOWN)
 		h->unsure = true;
-	if (op->err == KUSTOS_OK || h->request == NULL)
-		end(h, op->err);
-	else if (op->err == KUSTOS_EUNKNOWN || op->err == KUSTOS_ENONODE ||
-		op->err == KUSTOS_EBADVERSION)
-		look(h); /* somebody, or we, left; or the id changed */
+	if (h->request != NULL && ku_heir_unsettled(op->err))
+		look(h);
 	else
 		end(h, op->err);
 }
@@ -154,26 +118,14 @@ static enum kustos_err make_multi(struct handing *h,
 	return err;
 }
 
-/* Make the transaction that deletes the nodes between ours and the heir's, and
-   ours last, provided that the heir still has the id that was asked for. */
+/* Make the transaction that deletes the nodes. */
 static enum kustos_err make_deletion(struct handing *h, int own, int heir)
 {
-	const struct ku_op *named = h->survey.list[heir].op;
 	struct kustos_op *ops = calloc((size_t)(heir - own + 1), sizeof(*ops));
-	size_t count = 0;
 
 	if (ops == NULL)
 		return KUSTOS_ENOMEM;
-	ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
-		.path = h->survey.list[heir].path,
-		.version = h->id == NULL ? -1 : named->out_stat.version };
-	for (int i = heir - 1; i >= own; i--)
-		if (h->survey.list[i].op->err != KUSTOS_ENONODE)
-			ops[count++] = (struct kustos_op){
-				.kind = KUSTOS_OP_DELETE,
-				.path = h->survey.list[i].path,
-				.version = -1
-			};
+	size_t count = ku_heir_deletion(&h->survey, own, heir, &h->wish, ops);
 	enum kustos_err err = make_multi(h, ops, count, &h->deletion);
 	free(ops);
 	return err;
@@ -213,21 +165,12 @@ static enum kustos_err try_to_delete(struct handing *h)
 	return err == KUSTOS_OK ? ku_op_start(&h->trial, tried, h) : err;
 }
 
-/* Our node is gone: deleted by the transaction whose reply was lost, or with
-   the session, or given up by us when the session was not certain any more. */
-static enum kustos_err outcome(const struct handing *h)
+/* Has the session been certain since this began? */
+static bool is_certain(const struct handing *h)
 {
 	const struct ku_session *session = &h->candidate->client->session;
-	/* A candidate that has left since the listing may have been the
-	   first. */
-	bool first = heirs_place(h, -1) == 0;
 
-	if (!h->unsure)
-		return KUSTOS_ELOST;
-	return first && session->epoch == h->epoch &&
-			session->lost_epoch != h->epoch
-		? KUSTOS_OK
-		: KUSTOS_EUNKNOWN;
+	return session->epoch == h->epoch && session->lost_epoch != h->epoch;
 }
 
 /* Make the deletion; KUSTOS_ETOOBIG if it is too large to be sent. */
@@ -270,29 +213,22 @@ static enum kustos_err prepare(struct handing *h, int own, int heir)
 	return KUSTOS_OK;
 }
 
-/* No node that we may read has the heir's id; or we may not read the next
-   node. */
-static enum kustos_err why_no_heir(const struct handing *h, int own)
-{
-	if (h->stopped)
-		return KUSTOS_ECHANGED;
-	for (size_t i = (size_t)own + 1; i < h->survey.count; i++)
-		if (ku_survey_hides(&h->survey.list[i]))
-			return KUSTOS_ENOAUTH;
-	return KUSTOS_EABSENT;
-}
-
 /* It is known who waits: go on. */
 static void decide(struct handing *h)
 {
-	int own = own_place(h);
-	int heir = own >= 0 ? heirs_place(h, own) : -1;
+	const struct ku_survey *survey = &h->survey;
+	int own = ku_heir_own(survey, ku_place_path(h->term->place));
+	int heir = own >= 0 ? ku_heir_find(survey, own, &h->wish) : -1;
 	enum kustos_err err = KUSTOS_OK;
 
 	if (own < 0) {
-		end(h, outcome(h));
+		end(h,
+			ku_heir_outcome(survey, &h->wish, h->unsure,
+				is_certain(h)));
 	} else if (heir < 0) {
-		end(h, why_no_heir(h, own));
+		end(h,
+			h->stopped ? KUSTOS_ECHANGED
+				   : ku_heir_missing(survey, own));
 	} else if (h->stopped) {
 		err = send_deletion(h, own, heir);
 	} else {
@@ -421,7 +357,7 @@ enum kustos_err ku_candidate_hand_over(struct ku_candidate *c, const void *id,
 		memcpy(copy, id, len);
 	h->request = request;
 	h->id = copy;
-	h->len = len;
+	h->wish = (struct ku_heir_wish){ .id = copy, .len = len };
 	request->handing = h;
 	request->errand.calls = &calls;
 	return ku_errand_do(c, &request->errand, deadline, cancel, done, arg);

@@ -43,6 +43,7 @@ core_sources = \
 	%D%/fork.c %D%/fork.h \
 	%D%/gate.c %D%/gate.h %D%/gate_impl.h \
 	%D%/gate_lock.c %D%/gate_tell.c %D%/gate_turn.c \
+	%D%/heir.c %D%/heir.h \
 	%D%/hosts.c %D%/hosts.h \
 	%D%/leader.c %D%/leader.h \
 	%D%/lease.c %D%/lease.h \

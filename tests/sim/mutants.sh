@@ -691,14 +691,14 @@ mutant L13_no_new_place_after_a_hand_over lib/candidate_over.c \
 	's/ku_candidate_line_up(h->candidate);/;/'
 
 # Handing over.
-mutant own_node_deleted_first lib/candidate_over.c \
+mutant own_node_deleted_first lib/heir.c \
 	's/for (int i = heir - 1; i >= own; i--)/for (int i = own; i < heir; i++)/'
-mutant those_between_are_left lib/candidate_over.c \
+mutant those_between_are_left lib/heir.c \
 	's/for (int i = heir - 1; i >= own; i--)/for (int i = own; i == own; i--)/'
-mutant heir_not_checked lib/candidate_over.c \
-	'/^static enum kustos_err make_deletion/,/^}/s/\.kind = KUSTOS_OP_CHECK,/.kind = KUSTOS_OP_CHECK, .path = ku_line_path(h->candidate->line), .version = -1 }; (void)(struct kustos_op){/'
+mutant heir_not_checked lib/heir.c \
+	's/\.kind = KUSTOS_OP_CHECK,/.kind = KUSTOS_OP_CHECK, .path = survey->list[own].path, .version = -1 }; (void)(struct kustos_op){/'
 mutant S15_unknown_taken_for_done lib/candidate_over.c \
-	'/^static void deleted/,/^}/s/op->err == KUSTOS_OK ||/op->err == KUSTOS_OK || op->err == KUSTOS_EUNKNOWN ||/
+	'/^static void deleted/,/^}/s/if (h->request != NULL/if (op->err != KUSTOS_EUNKNOWN \&\& h->request != NULL/
 	/^static void deleted/,/^}/s/end(h, op->err);/end(h, op->err == KUSTOS_EUNKNOWN ? KUSTOS_OK : op->err);/'
 mutant given_up_while_the_transaction_is_on_its_way lib/candidate_over.c \
 	's/if (is_deleting(h)) {/if (false) {/'

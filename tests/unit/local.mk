@@ -23,6 +23,7 @@ unit_tests += %D%/test_error
 unit_tests += %D%/test_fairness
 unit_tests += %D%/test_figures
 unit_tests += %D%/test_footprint
+unit_tests += %D%/test_heir
 unit_tests += %D%/test_histogram
 unit_tests += %D%/test_hosts
 unit_tests += %D%/test_item
