@@ -18,6 +18,7 @@
  */
 
 #include "candidate_impl.h"
+#include "legacy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,26 +42,26 @@ void ku_candidate_stop_search(struct ku_candidate *c)
 	free(search);
 }
 
-/* Is it a node of this session, which the former process may have left? */
-static bool is_left(const struct ku_candidate *c, const struct ku_op *op)
+static struct ku_successor successor_of(const struct ku_candidate *c)
 {
-	return op->err == KUSTOS_OK && op->kind == KU_ZK_GET &&
-		op->out_stat.ephemeral_owner == c->client->session.id;
+	return (struct ku_successor){ .session_id = c->client->session.id,
+		.data = c->data,
+		.len = c->len };
 }
 
-/* Does this client deal with the node at "one" already: is it one of its places,
-   or was it made late, and is to be deleted (stray.h)? */
-static bool is_known(const struct ku_candidate *c,
-	const struct ku_sighting *one)
+/* Mark the nodes with which this client deals already: they are its places, or
+   were made late, and are to be deleted (stray.h). */
+static void mark_known(const struct ku_candidate *c, struct ku_survey *survey)
 {
-	return ku_lines_have(c->client, one->path) ||
-		ku_strays_have(c->client, one->op->path);
-}
+	struct ku_successor us = successor_of(c);
 
-static bool says_our_data(const struct ku_candidate *c, const struct ku_op *op)
-{
-	return op->out_len == (int)c->len &&
-		memcmp(op->out_data, c->data, c->len) == 0;
+	for (size_t i = 0; i < survey->count; i++) {
+		struct ku_sighting *one = &survey->list[i];
+
+		one->known = ku_legacy_left(&us, one) &&
+			(ku_lines_have(c->client, one->path) ||
+				ku_strays_have(c->client, one->op->path));
+	}
 }
 
 /* The write into the node has ended; if it failed, the node is not ours. */
@@ -102,59 +103,20 @@ static enum kustos_err dismiss(struct ku_candidate *c,
 	return err;
 }
 
-/* Delete the nodes with our data that the former process had no more use for:
-   all but "found". */
-static enum kustos_err dismiss_rest(struct ku_candidate *c,
-	const struct ku_survey *survey, const struct ku_sighting *found)
+/* Choose the node to go on with, or NULL, and delete those for which the former
+   process had no more use. */
+static enum kustos_err sort_out(struct ku_candidate *c,
+	struct ku_survey *survey, const struct ku_sighting **found)
 {
+	struct ku_successor us = successor_of(c);
 	enum kustos_err err = KUSTOS_OK;
 
-	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++) {
-		const struct ku_sighting *one = &survey->list[i];
-
-		if (one != found && is_left(c, one->op) &&
-			says_our_data(c, one->op) && !is_known(c, one))
-			err = dismiss(c, one);
-	}
+	mark_known(c, survey);
+	*found = ku_legacy_choose(&us, survey);
+	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++)
+		if (ku_legacy_spare(&us, &survey->list[i], *found))
+			err = dismiss(c, &survey->list[i]);
 	return err;
-}
-
-/* Is "one" a better choice than "other"? */
-static bool is_better(const struct ku_candidate *c,
-	const struct ku_sighting *one, const struct ku_sighting *other)
-{
-	if (other == NULL || !says_our_data(c, one->op))
-		return other == NULL;
-	return !says_our_data(c, other->op) ||
-		one->op->out_stat.czxid > other->op->out_stat.czxid;
-}
-
-/* Choose the node to be taken over, or NULL. */
-static const struct ku_sighting *choose(const struct ku_candidate *c,
-	const struct ku_survey *survey)
-{
-	const struct ku_sighting *found = NULL;
-
-	for (size_t i = 0; i < survey->count; i++) {
-		const struct ku_sighting *one = &survey->list[i];
-
-		if (!is_left(c, one->op) || is_known(c, one))
-			continue;
-		if (is_better(c, one, found))
-			found = one;
-	}
-	return found;
-}
-
-/* Was memory too short for one of the reads?  A node that we may not read is
-   not ours. */
-static bool is_patchy(const struct ku_survey *survey)
-{
-	for (size_t i = 0; i < survey->count; i++)
-		if (survey->list[i].op == NULL || !survey->list[i].op->done ||
-			survey->list[i].op->err == KUSTOS_ENOMEM)
-			return true;
-	return false;
 }
 
 static void search_again(struct ku_candidate *c, enum kustos_err err)
@@ -172,10 +134,9 @@ static void surveyed(struct ku_survey *survey)
 	enum kustos_err err = KUSTOS_ENOMEM;
 
 	/* A node that was found meanwhile may be gone, although it was read. */
-	if (!is_patchy(survey) && search->strays == c->client->strays.found) {
-		found = choose(c, survey);
-		err = dismiss_rest(c, survey, found);
-	}
+	if (!ku_legacy_patchy(survey) &&
+		search->strays == c->client->strays.found)
+		err = sort_out(c, survey, &found);
 	if (err != KUSTOS_OK) {
 		search_again(c, err);
 		return;

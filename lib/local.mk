@@ -47,6 +47,7 @@ core_sources = \
 	%D%/hosts.c %D%/hosts.h \
 	%D%/leader.c %D%/leader.h \
 	%D%/lease.c %D%/lease.h \
+	%D%/legacy.c %D%/legacy.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/hold_wait.c %D%/hold_wait.h \
 	%D%/inside.c %D%/inside.h \

@@ -15,6 +15,7 @@ struct ku_sighting {
 	struct ku_contender contender;
 	char *path; /* as the caller knows paths */
 	struct ku_op *op;
+	bool known; /* the owner's: this client deals with that node already */
 };
 
 /* Are we not allowed to read the data of its node? */

@@ -36,6 +36,7 @@ unit_tests += %D%/test_item_sort
 unit_tests += %D%/test_json
 %C%_test_json_SOURCES = %D%/test_json.c tools/json.c tools/json.h
 unit_tests += %D%/test_lease
+unit_tests += %D%/test_legacy
 unit_tests += %D%/test_lookup
 %C%_test_lookup_LDFLAGS = $(fault_ldflags) \
 	-Wl,--wrap=getaddrinfo,--wrap=pthread_detach,--wrap=strdup \
