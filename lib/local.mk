@@ -65,6 +65,7 @@ core_sources = \
 	%D%/log.c \
 	%D%/lockable.c \
 	%D%/lookup.c %D%/lookup.h \
+	%D%/maker.c %D%/maker.h \
 	%D%/manager.c %D%/manager.h \
 	%D%/mirror.c %D%/mirror.h \
 	%D%/muster.c %D%/muster.h %D%/muster_impl.h \

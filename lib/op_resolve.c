@@ -21,6 +21,7 @@
  */
 
 #include "client.h"
+#include "maker.h"
 
 #include <string.h>
 
@@ -85,33 +86,28 @@ static void looked_after_create(struct ku_op *op,
 		ku_op_finish(op, KUSTOS_EUNKNOWN);
 		return;
 	}
-	int64_t owner = reply->stat->ephemeral_owner;
-	int64_t now = op->request.session_id;
-	if (owner == op->session_id && owner != now) {
-		/* A ghost of the session in which we tried before. */
-		ku_op_again(op, KUSTOS_EEXISTS);
-		return;
-	}
-	if (op->moved && owner != 0 && owner != now) {
-		/* Perhaps a ghost of a session before that one. */
-		ku_op_finish(op, KUSTOS_EUNKNOWN);
-		return;
-	}
-	int64_t known = ku_footprint_czxid(footprint, op->path);
-	if (owner != now || op->session_id != now ||
-		known == reply->stat->czxid) {
+	const struct ku_maker_clues clues = {
+		.tried_in = op->session_id,
+		.moved = op->moved,
+		.now = op->request.session_id,
+		.known = ku_footprint_czxid(footprint, op->path),
+	};
+	switch (ku_maker_of(reply->stat, &clues)) {
+	case KU_MAKER_US:
+		ku_footprint_add(footprint, op->path, reply->stat->czxid);
+		op->out_stat = *reply->stat;
+		ku_op_finish(op, KUSTOS_OK);
+		break;
+	case KU_MAKER_ANOTHER:
 		ku_op_finish(op, KUSTOS_EEXISTS);
-		return;
-	}
-	/* A transaction of ours made a node here whose czxid is not known: this
-	   may be that one, or one that this operation made later. */
-	if (known == 0) {
+		break;
+	case KU_MAKER_GHOST:
+		ku_op_again(op, KUSTOS_EEXISTS);
+		break;
+	case KU_MAKER_UNKNOWN:
 		ku_op_finish(op, KUSTOS_EUNKNOWN);
-		return;
+		break;
 	}
-	ku_footprint_add(footprint, op->path, reply->stat->czxid);
-	op->out_stat = *reply->stat;
-	ku_op_finish(op, KUSTOS_OK);
 }
 
 void ku_op_look_created(struct ku_op *op)

@@ -460,9 +460,9 @@ scenario=simple
 survive
 
 # Whose node it is.
-mutant seat_S03_node_of_another_session_adopted lib/op_resolve.c \
-	's/owner != now || op->session_id != now ||/false ||/
-	s/op->moved \&\& owner != 0 \&\& owner != now/false/'
+mutant seat_S03_node_of_another_session_adopted lib/maker.c \
+	's/owner != now || clues->tried_in != now ||/false ||/
+	s/clues->moved \&\& owner != 0 \&\& owner != now/false/'
 mutant seat_S10_deleted_again_without_a_look lib/op_start.c \
 	's/op->czxid = unique ? 0 : op->out_stat.czxid;/op->czxid = 0;/'
 mutant seat_S09_own_node_not_watched \
@@ -822,8 +822,8 @@ mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/watch.c \
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	'/^static void last_answer/,/^}/s/ku_watch_take_back(/(void)(/'
 aim_with test_lost
-mutant seat_S06_known_node_adopted lib/op_resolve.c \
-	's/known == reply->stat->czxid/false/'
+mutant seat_S06_known_node_adopted lib/maker.c \
+	's/clues->known == node->czxid/false/'
 aim_with test_pool
 mutant L08_number_not_read_again_after_a_reconnect lib/line_look.c \
 	's/place->kind->company == KU_COMPANY_UNKNOWN)$/false)/'

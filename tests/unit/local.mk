@@ -41,6 +41,7 @@ unit_tests += %D%/test_lookup
 %C%_test_lookup_LDFLAGS = $(fault_ldflags) \
 	-Wl,--wrap=getaddrinfo,--wrap=pthread_detach,--wrap=strdup \
 	-Wl,--wrap=pthread_mutex_destroy
+unit_tests += %D%/test_maker
 unit_tests += %D%/test_mntr
 unit_tests += %D%/test_muster
 unit_tests += %D%/test_name
