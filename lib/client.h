@@ -132,8 +132,8 @@ static inline int64_t ku_now(const struct kustos_client *client)
 	return ku_boot(&client->env.clock);
 }
 
-/* Return "path", which begins with the prefix, as the program knows it: the rest
-   of it, or "/". */
+/* Return "path", which begins with the prefix, as the program knows it: the
+   rest of it, or "/". */
 static inline const char *ku_program_path(const struct kustos_client *client,
 	const char *path)
 {

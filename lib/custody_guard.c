@@ -1,5 +1,5 @@
-/* custody_guard.c - watch the marker of an item that is held: if somebody deletes
-   it, another may have the item. */
+/* custody_guard.c - watch the marker of an item that is held: if somebody
+   deletes it, another may have the item. */
 
 #include "custody_impl.h"
 #include "mirror.h"

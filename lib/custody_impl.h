@@ -124,8 +124,8 @@ void ku_custody_lose(struct ku_custody *c);
 /* custody_claim.c: begin. */
 void ku_custody_read(struct ku_custody *c);
 
-/* custody_guard.c: it is ours, watch the marker in a moment; and stop that, before
-   the marker is deleted. */
+/* custody_guard.c: it is ours, watch the marker in a moment; and stop that,
+   before the marker is deleted. */
 void ku_custody_guard(struct ku_custody *c);
 void ku_custody_unguard(struct ku_custody *c);
 

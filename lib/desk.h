@@ -64,8 +64,8 @@ KU_SERVICE const struct kustos_item *ku_lent_item(const struct ku_lent *lent);
 KU_SERVICE int ku_lent_deliveries(const struct ku_lent *lent);
 KU_SERVICE struct kustos_hold *ku_lent_hold(const struct ku_lent *lent);
 
-/* What becomes of an item that was dealt with: it is deleted, or put back at the
-   end. */
+/* What becomes of an item that was dealt with: it is deleted, or put back at
+   the end. */
 enum ku_ack { KU_ACK_DELETE, KU_ACK_AGAIN };
 
 /* The item was dealt with: delete it, or put it back, and wait until that is

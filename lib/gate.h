@@ -10,9 +10,10 @@
  * With local hand-overs a gate has at most one turn that is not lost, and the
  * longest waiter gets it; without, each waiter has its own turn.
  *
- * Nothing here is called with the client locked.  A program's calls are passed on
- * as they are: these functions return KUSTOS_EINVAL if "gate" is NULL or nothing
- * takes the result, and KUSTOS_EFORKED in a fork of the client's process.
+ * Nothing here is called with the client locked.  A program's calls are passed
+ * on as they are: these functions return KUSTOS_EINVAL if "gate" is NULL or
+ * nothing takes the result, and KUSTOS_EFORKED in a fork of the client's
+ * process.
  */
 #ifndef KU_GATE_H
 #define KU_GATE_H

@@ -62,8 +62,8 @@ static bool are_apart(const struct ku_gate *gate)
 	return gate->local_handoffs == 0;
 }
 
-/* Take a place for "guest"; or, if turns are shared, for the guest that is first
-   when the place is granted. */
+/* Take a place for "guest"; or, if turns are shared, for the guest that is
+   first when the place is granted. */
 static enum kustos_err turn_begin(struct ku_guest *guest)
 {
 	struct ku_gate *gate = guest->gate;

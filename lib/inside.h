@@ -1,9 +1,9 @@
 /*
  * inside.h - which threads are inside the callbacks of an object.
  *
- * An object that is destroyed waits for its callbacks that run on other threads.
- * It does not wait for one that this thread is inside, which may be the one that
- * destroys it.
+ * An object that is destroyed waits for its callbacks that run on other
+ * threads.  It does not wait for one that this thread is inside, which may be
+ * the one that destroys it.
  *
  * Everything here is called with the client locked.
  */

@@ -182,10 +182,10 @@ enum kustos_err ku_task_async(struct ku_task *task, kustos_deadline deadline,
    allowed. */
 void ku_task_free(struct ku_task *task);
 
-/* Start "*op" for "owner".  The operation goes on trying until it ends or is let
-   go.  When it ends "ended" is called, with the client locked and perhaps from
-   in here; then the owner drops "*op".  If it cannot be started it is dropped,
-   and "*op" is set to NULL.  The client is locked. */
+/* Start "*op" for "owner".  The operation goes on trying until it ends or is
+   let go.  When it ends "ended" is called, with the client locked and perhaps
+   from in here; then the owner drops "*op".  If it cannot be started it is
+   dropped, and "*op" is set to NULL.  The client is locked. */
 enum kustos_err ku_op_start(struct ku_op **op, ku_op_ended_fn *ended,
 	void *owner);
 
@@ -224,7 +224,8 @@ void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
    and start that.  This needs no memory.  The client is locked. */
 void ku_op_undo(struct ku_op *op);
 
-/* Is the node at "path", a full path, being deleted because it was made late? */
+/* Is the node at "path", a full path, being deleted because it was made
+   late? */
 bool ku_ops_belated(const struct kustos_client *client, const char *path);
 
 /* Copy names; NULL if memory is short. */
@@ -264,9 +265,9 @@ enum kustos_err ku_create_init(struct ku_op *op);
 enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
 	int flags, const void *data, size_t len, struct ku_op **out);
 
-/* Is this the name of a node that was made under "guid": the GUID, the leaf, and
-   a sequence number if there is to be one?  Others can see the GUID, and make
-   nodes that begin with it. */
+/* Is this the name of a node that was made under "guid": the GUID, the leaf,
+   and a sequence number if there is to be one?  Others can see the GUID, and
+   make nodes that begin with it. */
 bool ku_create_made(const char *name, const char *guid, const char *leaf,
 	bool sequential);
 

@@ -6,10 +6,10 @@
  * GUID.  The listing is not older than the creation: an answer is lost only
  * with its connection, and the next connection begins with a sync (beat.h).
  * A creation that the listing does not show is hardly ever applied later.  By
- * then the session has moved, and where it can tell servers apart it does not go
- * back (shun.h); what another server still passes on for it is refused.  In case
- * it is applied after all it is looked for again (stray.h), and the next try has
- * another GUID.  So there is at most one node with a GUID.
+ * then the session has moved, and where it can tell servers apart it does not
+ * go back (shun.h); what another server still passes on for it is refused.  In
+ * case it is applied after all it is looked for again (stray.h), and the next
+ * try has another GUID.  So there is at most one node with a GUID.
  *
  * An ephemeral node of another session is never adopted, even under our GUID:
  * it is about to vanish.  A new session means a new GUID and a new node.
@@ -214,8 +214,8 @@ static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
 
 	if (ku_op_unanswered(op, reply))
 		return;
-	/* The node is there, but we may not read its stat (newer servers require
-	   the right to read).  Without its stat it is of no use. */
+	/* The node is there, but we may not read its stat (newer servers
+	   require the right to read).  Without its stat it is of no use. */
 	if (reply->rc == KU_ZK_NOAUTH) {
 		ku_op_ask(op, KU_ZK_DELETE, op->out_path, removed);
 		return;

@@ -194,7 +194,8 @@ static void let_queue(struct ku_pool *pool)
 	go_on(pool, first);
 }
 
-/* It is the first in "locks": take places for all shares, or end with the error. */
+/* It is the first in "locks": take places for all shares, or end with the
+   error. */
 static void stay(struct ku_bid *bid)
 {
 	set_state(bid, KU_BID_STAYS);
@@ -318,8 +319,8 @@ const struct ku_place_events ku_pool_lock_events = {
 	.lost = lock_lost,
 };
 
-/* Do our own places leave room, by the number that was last known?  If none was,
-   one bid tries. */
+/* Do our own places leave room, by the number that was last known?  If none
+   was, one bid tries. */
 static bool may_be_room(const struct ku_bid *bid)
 {
 	const struct ku_pool *pool = bid->pool;

@@ -31,9 +31,9 @@
    because threads of the parent may have been at work on it. */
 KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
 
-/* The struct of options "from", whose first field is its size, may be from newer
-   headers than ours, which know "size" bytes.  Return whether all options that
-   we do not know are 0, and so not set. */
+/* The struct of options "from", whose first field is its size, may be from
+   newer headers than ours, which know "size" bytes.  Return whether all options
+   that we do not know are 0, and so not set. */
 bool ku_options_known(const void *from, size_t size);
 
 /* Copy the program's options "from" over the defaults "to", of "size" bytes.

@@ -10,11 +10,11 @@
  * done after all (shun.h), and the leader refuses the next write on the
  * connection that the session has now, which is closed.
  *
- * So the client lists the folders of such nodes after each reconnect, for as long
- * as the creations may be on their way, and deletes what has come.  Nothing else
- * has these GUIDs.  But a connection to another follower lasts for as long as the
- * client only reads and syncs through it.  So the client also looks after a
- * heartbeat: after the next one, and later less and less often.
+ * So the client lists the folders of such nodes after each reconnect, for as
+ * long as the creations may be on their way, and deletes what has come.
+ * Nothing else has these GUIDs.  But a connection to another follower lasts for
+ * as long as the client only reads and syncs through it.  So the client also
+ * looks after a heartbeat: after the next one, and later less and less often.
  */
 #ifndef KU_STRAY_H
 #define KU_STRAY_H
@@ -35,8 +35,8 @@ struct ku_strays {
    nothing unless another server may still have it, or if memory is short. */
 void ku_stray_add(const struct ku_op *op, const char *guid);
 
-/* Is the node at "path", a full path, one of them?  This includes a node that was
-   found and is being deleted. */
+/* Is the node at "path", a full path, one of them?  This includes a node that
+   was found and is being deleted. */
 bool ku_strays_have(const struct kustos_client *client, const char *path);
 
 /* There is a new connection: look for all of them. */

@@ -74,7 +74,8 @@ static void deadline_passed(struct ku_timer *timer)
 {
 	struct ku_wait *wait = KU_OWNER(struct ku_wait, deadline, timer);
 
-	/* The machine may have slept, which its monotonic clock has not seen. */
+	/* The machine may have slept, which its monotonic clock has not
+	   seen. */
 	if (ku_monotonic(&wait->client->env.clock) < wait->until)
 		set_deadline(wait);
 	else

@@ -22,7 +22,8 @@ struct kustos_client;
 struct ku_wait;
 
 struct ku_wait_calls {
-	/* Begin.  Locked.  May end the wait.  Not KUSTOS_OK: it did not begin. */
+	/* Begin.  Locked.  May end the wait.  Not KUSTOS_OK: it did not
+	   begin. */
 	enum kustos_err (*start)(struct ku_wait *wait);
 
 	/* Undo what was started, and end the wait with "why".  Locked. */

@@ -1,5 +1,6 @@
 /*
- * cmd_queue.c - kustos queue: lines that are put into a queue, and come out of it.
+ * cmd_queue.c - kustos queue: lines that are put into a queue, and come out of
+ * it.
  */
 #include "lines.h"
 #include "queue.h"

@@ -30,8 +30,8 @@ struct command {
    command_prepare(). */
 void command_limit_descriptors(void);
 
-/* Fork the process that will execute "argv", with "input" as its standard input.
-   Returns 0, or -1 with errno set. */
+/* Fork the process that will execute "argv", with "input" as its standard
+   input.  Returns 0, or -1 with errno set. */
 int command_prepare(struct command *c, const struct signals *signals,
 	char *const *argv, int input);
 

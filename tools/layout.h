@@ -1,6 +1,6 @@
 /*
- * layout.h - what a node is, by the names of its children, or by what it says if
- * it has none.  Pure.
+ * layout.h - what a node is, by the names of its children, or by what it says
+ * if it has none.  Pure.
  */
 #ifndef KU_LAYOUT_H
 #define KU_LAYOUT_H
@@ -44,15 +44,15 @@ const char *layout_name(enum layout layout);
    and may be anything itself. */
 enum layout layout_part(const char *name);
 
-/* Return whether a node with that name is a whole queue, of those that Curator's
-   QueueSharder makes. */
+/* Return whether a node with that name is a whole queue, of those that
+   Curator's QueueSharder makes. */
 bool layout_is_shard(const char *name);
 
 /* Return what a node with these children is, and how many of them say so. */
 enum layout layout_of(const struct kustos_names *names, size_t *parts);
 
-/* Return whether a node that never had children is a plain barrier, by its data:
-   ours, or the address that Curator stores by default. */
+/* Return whether a node that never had children is a plain barrier, by its
+   data: ours, or the address that Curator stores by default. */
 bool layout_says_gate(const char *data, size_t len);
 
 #endif

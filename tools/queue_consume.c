@@ -294,8 +294,8 @@ static int ended(const struct consumption *c, enum kustos_err err)
 	return queue_failed(c->q, c->q->job.client, "cannot consume", err);
 }
 
-/* Deal with an item, or with there being none.  Returns as settle() does; "*ends"
-   is whether the program is to end. */
+/* Deal with an item, or with there being none.  Returns as settle() does;
+   "*ends" is whether the program is to end. */
 static int consume_one(struct consumption *c, bool *ends)
 {
 	enum kustos_err err = next(c);

@@ -1,5 +1,6 @@
 /*
- * queue_options.c - the options of kustos queue, whose first word says what to do.
+ * queue_options.c - the options of kustos queue, whose first word says what to
+ * do.
  */
 #include "queue.h"
 

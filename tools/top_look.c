@@ -279,7 +279,8 @@ static void recognise(void *arg, size_t behind)
 		return;
 	free_row(row);
 	v->layout = LAYOUT_NONE;
-	/* What looks like a recipe of ours where none can be, at the root, is none. */
+	/* What looks like a recipe of ours where none can be, at the root, is
+	   none. */
 	if (err != KUSTOS_ENONODE && err != KUSTOS_ENOAUTH &&
 		err != KUSTOS_EINVAL)
 		v->err = err;

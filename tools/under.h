@@ -63,9 +63,9 @@ void under_reap_orphans(const struct under *u);
 void under_abandon(struct under *u);
 
 /* Run the command with "environment" added, and return when it has ended, with
-   its exit code.  With holds, it is ended if one of the "count" holds is lost, and asked to
-   end when no more than "grace_ms" of one are left; "lost" tells of either.
-   "tick_ms" is how often to look. */
+   its exit code.  With holds, it is ended if one of the "count" holds is lost,
+   and asked to end when no more than "grace_ms" of one are left; "lost" tells
+   of either.  "tick_ms" is how often to look. */
 int under_run(struct under *u, struct kustos_hold *const *holds, int count,
 	const char *const *environment, int64_t grace_ms, int tick_ms);
 

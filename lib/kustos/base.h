@@ -1,6 +1,6 @@
 /*
- * kustos/base.h - what every Kustos header shares: errors, deadlines, stats, the
- * version.  Link with -lkustos (pkg-config kustos).
+ * kustos/base.h - what every Kustos header shares: errors, deadlines, stats,
+ * the version.  Link with -lkustos (pkg-config kustos).
  *
  * Threads: everything here is safe from any thread.
  *
@@ -51,7 +51,8 @@
 
 KUSTOS_BEGIN
 
-/* The version of these headers, for #if; and that of the library, as "0.1.0". */
+/* The version of these headers, for #if; and that of the library, as
+   "0.1.0". */
 #define KUSTOS_VERSION_MAJOR 0
 #define KUSTOS_VERSION_MINOR 1
 #define KUSTOS_VERSION_PATCH 0

@@ -26,16 +26,16 @@ KUSTOS_BEGIN
 struct kustos_cancel; /* opaque; lives from _create() to _destroy() */
 
 /* Make a cancel object that has not fired and store it in "*out".  Returns
-   KUSTOS_OK; KUSTOS_EINVAL if "out" is NULL; or KUSTOS_ENOMEM, which leaves "*out"
-   alone. */
+   KUSTOS_OK; KUSTOS_EINVAL if "out" is NULL; or KUSTOS_ENOMEM, which leaves
+   "*out" alone. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_cancel_create(
 	struct kustos_cancel **out);
 
 /* Free "cancel".  NULL is allowed. */
 KUSTOS_API void kustos_cancel_destroy(struct kustos_cancel *cancel);
 
-/* End every wait that was given "cancel".  Never waits for the network.  NULL is
-   allowed. */
+/* End every wait that was given "cancel".  Never waits for the network.  NULL
+   is allowed. */
 KUSTOS_API void kustos_cancel_fire(struct kustos_cancel *cancel);
 
 /* Return 1 if "cancel" has fired, else 0.  NULL has never fired. */

@@ -310,8 +310,8 @@ struct kustos_client_stats {
 			0, 0, 0, 0, 0                                          \
 	}
 
-/* Fill in "*out", whose size the caller has set.  Returns KUSTOS_OK, KUSTOS_EINVAL
-   or KUSTOS_EFORKED. */
+/* Fill in "*out", whose size the caller has set.  Returns KUSTOS_OK,
+   KUSTOS_EINVAL or KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_client_stats(struct kustos_client *client,
 	struct kustos_client_stats *out);
 

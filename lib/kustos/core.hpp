@@ -1,5 +1,6 @@
 /*
- * kustos/core.hpp - errors, deadlines, cancel objects, clients and holds in C++.
+ * kustos/core.hpp - errors, deadlines, cancel objects, clients and holds, in
+ * C++.
  * Link with -lkustos (pkg-config kustos).  <kustos/kustos.hpp> includes
  * everything, and documents what all classes have in common.
  */

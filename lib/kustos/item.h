@@ -42,8 +42,8 @@ struct kustos_part {
 #define KUSTOS_PRIORITY_DEFAULT INT32_MIN
 
 /* An item to be put; begin with KUSTOS_NEW_ITEM_INIT.  Fields that a kind of
-   queue does not have are ignored, but "parts" must be NULL unless the items are
-   framed. */
+   queue does not have are ignored, but "parts" must be NULL unless the items
+   are framed. */
 struct kustos_new_item {
 	const void *data;
 	size_t len;

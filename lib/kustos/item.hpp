@@ -1,5 +1,6 @@
 /*
- * kustos/item.hpp - what goes into a queue and comes out, and consumers, in C++.
+ * kustos/item.hpp - what goes into a queue and comes out, and consumers, in
+ * C++.
  * Link with -lkustos (pkg-config kustos).
  * <kustos/item.h> and <kustos/consumer.h> document what is promised; the calls
  * are in <kustos/queue.hpp> and <kustos/claim.hpp>.

@@ -14,9 +14,9 @@
  * not getting in time what was asked for is no error; try_...() then returns
  * false, or a hold (an item, a claim) of nothing.  But without a connection a
  * try whose deadline is now throws KUSTOS_EDISCONNECTED (but that of a latch
- * returns false).  A path, an id or hosts with a zero byte is KUSTOS_EINVAL.  Each class has get(), for the calls
- * of C that have no counterpart here.  The headers <kustos/...h> document
- * those, and what each class promises.
+ * returns false).  A path, an id or hosts with a zero byte is KUSTOS_EINVAL.
+ * Each class has get(), for the calls of C that have no counterpart here.  The
+ * headers <kustos/...h> document those, and what each class promises.
  *
  * Times are those of std::chrono: a duration from now, or a time_point of
  * steady_clock.

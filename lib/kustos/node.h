@@ -66,7 +66,8 @@ struct kustos_names {
 /* Free "names".  NULL is allowed. */
 KUSTOS_API void kustos_names_free(struct kustos_names *names);
 
-/* Free what an operation handed out: a path or a node's data.  NULL is allowed. */
+/* Free what an operation handed out: a path or a node's data.  NULL is
+   allowed. */
 KUSTOS_API void kustos_free(void *memory);
 
 enum kustos_op_kind {

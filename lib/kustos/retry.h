@@ -4,8 +4,8 @@
  * A policy is a plain value.  It is asked after each try that failed for a
  * reason that may pass (a lost connection, a throttled server), and never
  * about an answer such as "no such node".  While there is no connection it is
- * asked as well, as if a try had failed each time.  A call ends at its deadline,
- * whatever the policy says; and if the policy gives up before, with
+ * asked as well, as if a try had failed each time.  A call ends at its
+ * deadline, whatever the policy says; and if the policy gives up before, with
  * KUSTOS_EDISCONNECTED or KUSTOS_EUNKNOWN, even if the deadline is
  * KUSTOS_FOREVER.
  *
@@ -73,7 +73,8 @@ KUSTOS_API struct kustos_retry kustos_retry_until_elapsed(
 KUSTOS_API struct kustos_retry kustos_retry_forever(int64_t pause_ms);
 
 /* Back off: the k-th pause is base_ms * max(1, random in [0, 2^k)), at most
-   "max_pause_ms" (0: no limit), at most "max_retries" times (29 at the most). */
+   "max_pause_ms" (0: no limit), at most "max_retries" times (29 at the
+   most). */
 KUSTOS_API struct kustos_retry kustos_retry_exponential(int64_t base_ms,
 	int64_t max_pause_ms, int max_retries);
 

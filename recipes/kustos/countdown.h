@@ -37,7 +37,8 @@ struct kustos_countdown; /* opaque; lives from _create() to _destroy() */
 struct kustos_client;
 struct kustos_cancel;
 
-/* Set by KUSTOS_COUNTDOWN_OPTIONS_INIT, then changed at will.  All is copied. */
+/* Set by KUSTOS_COUNTDOWN_OPTIONS_INIT, then changed at will.  All is
+   copied. */
 struct kustos_countdown_options {
 	size_t size; /* of this struct, as the program knows it */
 

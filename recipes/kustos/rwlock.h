@@ -103,8 +103,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_create(
 /* Free "rw", which may be NULL.  Call this before its client is closed.  Calls
    that wait for the lock end with KUSTOS_ECLOSED.  Holds stay as they are until
    they are released, but "on_revoke" is not called for them any more.  What
-   lock() holds is released.  Waits for a call of "on_revoke" or "on_queued" that
-   runs on another thread. */
+   lock() holds is released.  Waits for a call of "on_revoke" or "on_queued"
+   that runs on another thread. */
 KUSTOS_API void kustos_rwlock_destroy(struct kustos_rwlock *rw);
 
 /* Lock one side for this thread, waiting until "deadline".  If this thread

@@ -22,8 +22,8 @@
  * at the same moment, some take two.  Otherwise callers wait in a line, and
  * only the first of them waits for room.  So nobody is passed over for ever: as
  * soon as the first has its node among the leases, nobody is granted a lease
- * before it.  As a rule calls to one object are granted in their order; one whose
- * deadline is KUSTOS_NOW may come first.
+ * before it.  As a rule calls to one object are granted in their order; one
+ * whose deadline is KUSTOS_NOW may come first.
  *
  * The maximum is a number that each process passes, the same for all; or it is
  * stored in a node that all of them watch (Curator's SharedCount), and may
