@@ -1,4 +1,5 @@
-# Tests in which processes of Curator and kazoo use the same paths as ours.
+# Tests in which processes of Curator, of kazoo, and of ZooKeeper's own recipes use
+# the same paths as ours.
 # Each exits with 77 (skipped) where one of these is missing.  Each has one line
 # here.
 
@@ -41,10 +42,14 @@ interop_tests += %D%/test_participants
 %C%_test_participants_LDADD = libcli.a $(interop_ldadd)
 interop_tests += %D%/test_queue
 %C%_test_queue_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_queue_crowd
+%C%_test_queue_crowd_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_queue_id
 %C%_test_queue_id_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_queue_parts
 %C%_test_queue_parts_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_queue_zookeeper
+%C%_test_queue_zookeeper_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_requeue
 %C%_test_requeue_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_revoke
@@ -73,11 +78,11 @@ EXTRA_PROGRAMS += %D%/test_soak
 interop_tests += %D%/test_together
 %C%_test_together_LDADD = $(interop_ldadd)
 
-# The peers' programs.  Curator's is compiled where there is a compiler; the
-# tests find out whether it exists.
+# The peers' programs.  Those in Java are compiled where there is a compiler; the
+# tests find out whether they exist.
 if WITH_ALL
 check_PROGRAMS += %D%/peer
-check_DATA += %D%/Peer.stamp
+check_DATA += %D%/Peer.stamp %D%/Recipes.stamp
 endif
 %C%_peer_SOURCES = %D%/peer.c %D%/peer_elect.c %D%/peer_semaphore.c \
 	%D%/peer_barrier.c %D%/peer_holds.c %D%/peer_queue.c %D%/peer_words.h
@@ -98,10 +103,24 @@ peer_java = $(srcdir)/%D%/Peer.java $(srcdir)/%D%/Leases.java \
 		touch $@; \
 	fi
 
+zookeeper_lock_jar = /usr/share/java/zookeeper-recipes-lock.jar
+zookeeper_queue_jar = /usr/share/java/zookeeper-recipes-queue.jar
+recipes_java = $(srcdir)/%D%/Recipes.java
+%D%/Recipes.stamp: $(recipes_java)
+	@$(MKDIR_P) %D%
+	$(AM_V_GEN)if test -f $(zookeeper_lock_jar) && \
+		test -f $(zookeeper_queue_jar) && javac -version >/dev/null 2>&1; \
+	then \
+		javac -Xlint:all,-path,-processing -d %D% \
+			-cp $(zookeeper_lock_jar):$(zookeeper_queue_jar) \
+			$(recipes_java) && \
+		touch $@; \
+	fi
+
 EXTRA_DIST += %D%/Peer.java %D%/Leases.java %D%/Barriers.java %D%/Bare.java
-EXTRA_DIST += %D%/Queues.java %D%/Shards.java %D%/Workers.java
+EXTRA_DIST += %D%/Queues.java %D%/Recipes.java %D%/Shards.java %D%/Workers.java
 EXTRA_DIST += %D%/peer.py doc/examples/kustos_lock.py
-CLEANFILES += %D%/*.class %D%/Peer.stamp
+CLEANFILES += %D%/*.class %D%/Peer.stamp %D%/Recipes.stamp
 
 if HAVE_CHECK
 if WITH_ALL

@@ -34,6 +34,7 @@
  *	leave PATH MS			left NS | timeout
  *	put KIND PATH TEXT KEY		ok
  *	take KIND PATH MS		took TEXT | took
+ *	look KIND PATH			saw TEXT | saw
  *	size KIND PATH			size COUNT
  *	bundle KIND PATH KEY TEXT ...	ok
  *	remove PATH ID [locked]		removed COUNT
@@ -97,6 +98,12 @@
  * Our process knows none of these queue commands, and only Curator's knows
  * "bundle", "remove", "pour" and those for shards.
  *
+ * The process of ZooKeeper's recipes knows "acquire" and "release", without
+ * SIDE, for its WriteLock; and "put", without KEY, "take", "look", "supply" and
+ * "fetch" for its queue, whose KIND is "simple", or "bytes": then TEXT is "0x"
+ * and hexadecimal digits, or "null" for no data at all.  "look" leaves the item
+ * there.  Of "take" MS 0 does not wait, and any other MS waits for ever.
+ *
  * Only our process knows the other commands for queues.  "supply" puts the
  * numbers from FROM to TO - 1, and COUNT of them, from the first on, were
  * certainly put within MS.  "fetch" takes up to MAX items, and waits MS for the
@@ -150,6 +157,7 @@ enum peer_kind {
 	PEER_KAZOO,	   /* with doc/examples/kustos_lock.py */
 	PEER_KAZOO_STOCK,  /* kazoo's own names */
 	PEER_KUSTOS_KAZOO, /* ours, in kazoo's dialect */
+	PEER_ZOOKEEPER,	   /* the recipes that come with ZooKeeper */
 	PEER_KINDS
 };
 

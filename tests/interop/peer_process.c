@@ -15,7 +15,13 @@
 #define START_MS 60000 /* for a JVM to start on a busy machine */
 #define JAVA_DIR "/usr/share/java/"
 #define CURATOR JAVA_DIR "curator-recipes.jar" /* its manifest names the rest */
+#define RECIPES JAVA_DIR "zookeeper-recipes-"
+#define LOCK_RECIPE RECIPES "lock.jar"
+#define QUEUE_RECIPE RECIPES "queue.jar"
 #define QUIET JAVA_DIR "slf4j-nop.jar"
+#define JAVA                                                                   \
+	"java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", \
+		"-XX:-UsePerfData", "-Xmx128m", "-cp"
 #define PYTHON "/usr/bin/python3" /* the Debian package's */
 #define SKIPPED 77
 #define MAX_ARGS 16
@@ -28,7 +34,7 @@
 #endif
 
 static const char *const names[PEER_KINDS] = { "kustos", "curator", "kazoo",
-	"stock kazoo", "kustos as kazoo" };
+	"stock kazoo", "kustos as kazoo", "zookeeper" };
 
 static const char *servers; /* NULL: the fixture's */
 
@@ -36,17 +42,19 @@ static const char ours[] = INTEROP_BUILD "/peer";
 static const char kazoos[] = INTEROP_SRC "/peer.py";
 static const char classes[] = CURATOR ":" QUIET ":" INTEROP_BUILD;
 static const char class_file[] = INTEROP_BUILD "/Peer.class";
+static const char recipes[] = LOCK_RECIPE ":" QUEUE_RECIPE ":" QUIET
+					  ":" INTEROP_BUILD;
+static const char recipes_file[] = INTEROP_BUILD "/Recipes.class";
 
 /* The command of each kind; "@" stands for the server's address and "#" for the
    session timeout. */
 static const char *const commands[PEER_KINDS][MAX_ARGS] = {
 	[PEER_KUSTOS] = { ours, "@", "#" },
-	[PEER_CURATOR] = { "java", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-		"-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx128m", "-cp",
-		classes, "Peer", "@", "#" },
+	[PEER_CURATOR] = { JAVA, classes, "Peer", "@", "#" },
 	[PEER_KAZOO] = { PYTHON, "-B", kazoos, "@", "#" },
 	[PEER_KAZOO_STOCK] = { PYTHON, "-B", kazoos, "@", "#", "stock" },
 	[PEER_KUSTOS_KAZOO] = { ours, "@", "#", "kazoo" },
+	[PEER_ZOOKEEPER] = { JAVA, recipes, "Recipes", "@", "#" },
 };
 
 const char *peer_name(enum peer_kind kind)
@@ -245,6 +253,10 @@ static bool kazoo_is_there(void)
 	return there;
 }
 
+#define NO_JAVAC                              \
+	"no javac when the tests were built " \
+	"(Debian package default-jdk-headless)"
+
 static const char *missing(enum peer_kind kind)
 {
 	switch (kind) {
@@ -253,8 +265,16 @@ static const char *missing(enum peer_kind kind)
 			return "no Curator: " CURATOR " is missing "
 			       "(Debian package libcurator-recipes-java)";
 		if (access(class_file, R_OK) < 0)
-			return "no javac when the tests were built "
-			       "(Debian package default-jdk-headless)";
+			return NO_JAVAC;
+		return NULL;
+	case PEER_ZOOKEEPER:
+		if (access(LOCK_RECIPE, R_OK) < 0 ||
+			access(QUEUE_RECIPE, R_OK) < 0)
+			return "no recipes of ZooKeeper: one of " RECIPES
+			       "{lock,queue}.jar is missing "
+			       "(Debian package libzookeeper-java)";
+		if (access(recipes_file, R_OK) < 0)
+			return NO_JAVAC;
 		return NULL;
 	case PEER_KAZOO:
 	case PEER_KAZOO_STOCK:
