@@ -215,7 +215,7 @@ START_TEST(a_node_without_data_is_an_empty_item_to_us)
 }
 END_TEST
 
-START_TEST(other_children_bother_neither)
+START_TEST(U04_other_children_bother_neither)
 {
 	static const char *const others[] = { "/q/a", "/q/qn", "/q/qn-",
 		"/q/qn-x", "/q/qn-000000000x", "/q/qn-0000000000-1",
@@ -237,6 +237,19 @@ START_TEST(other_children_bother_neither)
 	we_take("b");
 	both_find_nothing();
 	ck_assert_int_eq(fixture_children("/q"), count + 1);
+}
+END_TEST
+
+START_TEST(an_item_with_children_stops_them_and_not_us)
+{
+	make("/q", "");
+	make("/q/qn-0000000000", "parent");
+	make("/q/qn-0000000000/child", "");
+	make("/q/qn-0000000001", "a");
+	peer_tell(theirs, "take simple /q 0");
+	(void)peer_hear(theirs, "error", PATIENCE_MS);
+	we_take("a");
+	ck_assert_int_eq(fixture_children("/q"), 1);
 }
 END_TEST
 
@@ -286,7 +299,8 @@ int main(void)
 	tcase_add_loop_test(t, we_wait_for_what_they_put, 0, NODES);
 	tcase_add_test(t, any_bytes_arrive_as_they_were_put);
 	tcase_add_test(t, a_node_without_data_is_an_empty_item_to_us);
-	tcase_add_test(t, other_children_bother_neither);
+	tcase_add_test(t, U04_other_children_bother_neither);
+	tcase_add_test(t, an_item_with_children_stops_them_and_not_us);
 	tcase_add_test(t,
 		a_number_that_no_server_wrote_is_an_item_to_them_only);
 	tcase_add_test(t,
