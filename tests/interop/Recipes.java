@@ -101,6 +101,7 @@ public final class Recipes {
 		lock.lock();
 		if (!held.await(ms, TimeUnit.MILLISECONDS)) {
 			lock.unlock();
+			lock.close(); /* or it comes back by its watch */
 			return "timeout";
 		}
 		locks.put(path, lock);

@@ -77,6 +77,8 @@ EXTRA_PROGRAMS += %D%/test_soak
 %C%_test_soak_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_together
 %C%_test_together_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_write_lock
+%C%_test_write_lock_LDADD = $(interop_ldadd)
 
 # The peers' programs.  Those in Java are compiled where there is a compiler; the
 # tests find out whether they exist.
