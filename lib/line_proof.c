@@ -191,5 +191,5 @@ void ku_proof_outdate(struct kustos_client *client, struct ku_proof *proof)
 {
 	(void)ku_wire_withdraw(client, &proof->request);
 	proof->stale = ku_request_busy(&proof->request);
-	proof->decided = false;
+	proof->decided = proof->allowed = false;
 }

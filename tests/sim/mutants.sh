@@ -848,6 +848,9 @@ mutant stands_in_line_before_who_still_tries lib/pool_bid.c \
 	's/> 0 ? KU_BID_PENDS/> 0 ? KU_BID_QUEUES/'
 mutant L28_tries_where_its_own_take_all_room lib/pool_bid.c \
 	'/^static bool may_be_room/,/^}/s/bid->want.count <= /true || &/'
+aim_with test_line_cost
+mutant proof_over_the_data_of_another_line lib/line_proof.c \
+	'/^void ku_proof_outdate/,/^}/s/ = proof->allowed = false/ = false/'
 aim_with test_line_limits
 mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'

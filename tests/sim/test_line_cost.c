@@ -297,6 +297,29 @@ START_TEST(in_a_long_line_it_lists_where_there_is_no_proof)
 }
 END_TEST
 
+/* It has read the line's node, and might write the proof over the data of that
+   version.  But then its own node is deleted from outside, and the line is
+   short: perhaps it is another one, whose data has that version, too. */
+START_TEST(what_was_read_for_a_node_that_is_gone_allows_no_proof)
+{
+	const struct ku_place *place;
+
+	ask_in_a_long_line();
+	rival_proves(LONG - 2);
+	rival_goes(LONG - 2);
+	check_sent("get");
+	others_go();
+	place = ku_ring_place(lone.client->lines.here.next);
+	ck_assert_int_eq(
+		bench_delete(&lone.bench, lone.raw, place->path, -1).rc,
+		KU_ZK_OK);
+	check_sent("unwatch-33 create list watch-68 watch-33");
+	rival_goes(LONG - 1);
+	check_sent("granted");
+	give("delete-68");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("requests of a line in the simulator");
@@ -316,6 +339,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		in_a_long_line_a_get_of_its_node_does_for_the_listing, 0, 2);
 	tcase_add_test(t, in_a_long_line_it_lists_where_there_is_no_proof);
+	tcase_add_test(t,
+		what_was_read_for_a_node_that_is_gone_allows_no_proof);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
