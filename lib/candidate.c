@@ -178,6 +178,18 @@ static void lost(struct ku_place *place)
 	ku_candidate_line_up(c);
 }
 
+/* Leadership is given up, but not lost: the place stays until the program knows
+   of it. */
+static void give_up(struct ku_term *term)
+{
+	struct ku_candidate *c = term->candidate;
+
+	if (term->over)
+		return;
+	ku_term_end(c, term, NULL);
+	ku_candidate_line_up(c);
+}
+
 /* The connection is lost. */
 static void unsure(struct ku_place *place)
 {
@@ -185,10 +197,14 @@ static void unsure(struct ku_place *place)
 	struct ku_candidate *c = term->candidate;
 
 	ku_errands_away(c);
-	if (term->over || !c->cautious)
-		return;
-	ku_term_end(c, term, NULL);
-	ku_candidate_line_up(c);
+	if (c->cautious)
+		give_up(term);
+}
+
+/* Somebody asks for leadership. */
+static void revoked(struct ku_place *place)
+{
+	give_up(ku_place_owner(place));
 }
 
 static const struct ku_place_events events = {
@@ -197,6 +213,7 @@ static const struct ku_place_events events = {
 	.failed = failed,
 	.lost = lost,
 	.unsure = unsure,
+	.revoked = revoked,
 };
 
 static void candidate_free(struct ku_candidate *c)

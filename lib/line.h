@@ -76,7 +76,8 @@ struct ku_place_kind {
 			     Curator's; missing parents become plain nodes */
 	bool revocable;
 	bool jealous; /* when somebody else writes into its node, it is lost, or
-			 starts over if it waits */
+			 starts over if it waits; but a request to release it is
+			 told */
 };
 
 /* Find or make the line at "path", which is as the caller knows paths, without

@@ -76,13 +76,15 @@ static bool is_ours(const struct ku_place *place,
 			reply->stat->version);
 }
 
-/* Does the data of the node ask for its release? */
+/* Does the data of the node ask for its release?  Not if it says so
+   itself. */
 static bool is_asked(const struct ku_place *place,
 	const struct ku_zk_reply *reply)
 {
-	return place->kind->revocable &&
+	return (place->kind->revocable || place->kind->jealous) &&
 		reply->len == (int)sizeof(revoke_request) - 1 &&
-		memcmp(reply->data, revoke_request, (size_t)reply->len) == 0;
+		memcmp(reply->data, revoke_request, (size_t)reply->len) == 0 &&
+		!is_ours(place, reply);
 }
 
 void ku_place_note_request(struct ku_place *place,
@@ -96,13 +98,16 @@ void ku_place_note_request(struct ku_place *place,
 /* Its own node was read: has somebody asked for its release? */
 static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 {
-	if (place->kind->jealous && !is_ours(place, reply)) {
+	bool held = place->state == KU_PLACE_HELD;
+	bool asked = is_asked(place, reply);
+
+	if (place->kind->jealous && !is_ours(place, reply) &&
+		!(held && asked)) {
 		ku_place_gone(place); /* a waiting place starts over */
-	} else if (place->state != KU_PLACE_HELD) {
+	} else if (!held) {
 		ku_place_note_request(place, reply);
 		ku_place_try(place);
-	} else if (is_asked(place, reply) &&
-		reply->stat->mzxid != place->asked_mzxid) {
+	} else if (asked && reply->stat->mzxid != place->asked_mzxid) {
 		place->asked_mzxid = reply->stat->mzxid;
 		place->kind->events->revoked(place);
 	}

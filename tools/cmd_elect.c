@@ -10,6 +10,7 @@
 #include "elect_watch.h"
 #include "job.h"
 
+#include <kustos/cancel.h>
 #include <kustos/election.h>
 #include <kustos/participant.h>
 
@@ -21,6 +22,7 @@
 #define LOOK_MS 1000	/* how often a wait checks what keeps us from leading */
 #define AT_ONCE_MS 20	/* the same with -w 0 */
 #define RESTART_MS 1000 /* from one round to the next, at the least */
+#define ASKED_MS 50	/* how soon a request to a selector is noticed */
 
 struct elect {
 	struct elect_options options;
@@ -66,21 +68,43 @@ static void on_gained(void *arg, struct kustos_latch *latch,
 	begin(arg, hold);
 }
 
+/* Leadership is lost; or it is still ours, but somebody asks for it, and waits
+   until this has returned. */
 static void on_lost(void *arg, struct kustos_latch *latch,
 	struct kustos_hold *hold)
 {
+	struct elect *e = arg;
+
 	(void)latch;
-	(void)hold;
-	wait_done(arg);
+	if (kustos_hold_state(hold) != KUSTOS_HOLD_LOST)
+		under_ask(&e->job.under);
+	wait_done(e);
+}
+
+/* Wait until "cancel" has fired, or we are done with the term. */
+static void wait_asked(struct elect *e, const struct kustos_cancel *cancel)
+{
+	bool done = false;
+
+	while (!done && !kustos_cancel_fired(cancel)) {
+		usleep(ASKED_MS * 1000);
+		pthread_mutex_lock(&e->mutex);
+		done = e->done;
+		pthread_mutex_unlock(&e->mutex);
+	}
 }
 
 static void lead(void *arg, struct kustos_selector *selector,
 	struct kustos_hold *hold, struct kustos_cancel *cancel)
 {
+	struct elect *e = arg;
+
 	(void)selector;
-	(void)cancel;
-	begin(arg, hold);
-	wait_done(arg);
+	begin(e, hold);
+	wait_asked(e, cancel);
+	if (kustos_hold_state(hold) != KUSTOS_HOLD_LOST)
+		under_ask(&e->job.under);
+	wait_done(e);
 }
 
 static enum kustos_err enter_latch(struct elect *e)

@@ -40,7 +40,7 @@ const char elect_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
 	"  120  another leads (-w 0)\n"
 	"  121  leadership was not won in time (-w)\n"
-	"  122  lost, or about to be lost, while COMMAND ran\n"
+	"  122  lost, about to be lost, or asked for, while COMMAND ran\n"
 	"  123  no server answers\n"
 	"  124  another failure, described on standard error\n"
 	"  125  usage error\n"

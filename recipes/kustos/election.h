@@ -18,6 +18,10 @@
  * when it has lost its leadership or its place.  Disconnects, the end of a
  * session and a deleted path do not end it.
  *
+ * Whoever asks for leadership (kustos_participant_revoke()) has it given up:
+ * "on_lost" is called, and others lead when that has returned.  No other client
+ * may write anything else into the node: then leadership is lost at once.
+ *
  * A clock decides whether it leads (<kustos/hold.h>): it stops leading before
  * another can begin, even if no server can be reached.
  *
@@ -250,8 +254,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over_async(
  * ours, and kazoo's Election with Curator's names.  Latches and selectors on
  * the same path do not see each other.
  *
- * No other client may write into its node: a write asks the selector to give
- * leadership up.
+ * Whoever asks for leadership (kustos_participant_revoke()) has it given up:
+ * "lead" is asked to return, and nobody else leads until it has.  No other
+ * client may write anything else into the node: then leadership is lost.
  *
  * When leadership is lost, "lead" is asked to return.  Until it has, the
  * selector does not stand in line again, so its terms never overlap.  "lead"

@@ -150,6 +150,28 @@ START_TEST(a_leader_that_closes_is_told_before_the_next_begins)
 }
 END_TEST
 
+/* A request is polite: nobody leads before its callback has returned. */
+START_TEST(a_leader_that_another_asks_is_told_before_the_next_begins)
+{
+	runner_make(&ours, client, NULL);
+	ours.on_lost = look_around;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	runner_leads(&ours);
+	runner_run(&theirs, other, NULL);
+	line_wait(2);
+	check_err(kustos_participant_revoke(other, ours.node, SOON, NULL),
+		KUSTOS_OK);
+	runner_leads(&theirs);
+	ck_assert_int_eq(ours.losses, 1);
+	ck_assert(ours.lost_ns < theirs.gained_ns);
+	ours.on_lost = NULL;
+	line_wait(2); /* it stands in line again */
+	runner_end(&ours);
+	runner_end(&theirs);
+	pair_flush();
+}
+END_TEST
+
 START_TEST(the_hold_of_a_term_serves_for_what_only_the_leader_does)
 {
 	struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = "/made" };
@@ -395,6 +417,8 @@ int main(void)
 	tcase_add_loop_test(t, who_waits_and_closes_is_told_nothing_and_leaves,
 		0, 2);
 	tcase_add_test(t, a_leader_that_closes_is_told_before_the_next_begins);
+	tcase_add_test(t,
+		a_leader_that_another_asks_is_told_before_the_next_begins);
 	tcase_add_test(t,
 		the_hold_of_a_term_serves_for_what_only_the_leader_does);
 	tcase_add_test(t, states_follow_what_is_done);

@@ -109,12 +109,29 @@ START_TEST(only_who_leads_says_something_else)
 }
 END_TEST
 
-/* A leader whose node somebody else writes into is thereby asked to go. */
+/* A request is polite: the next one begins when the function has returned. */
+START_TEST(a_leader_that_another_asks_for_leadership_is_asked_to_return)
+{
+	line_up(1);
+	ours.deaf = true;
+	check_err(kustos_participant_revoke(other, ours.node, SOON, NULL),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&ours.asked) == 1, 5000);
+	test_never(theirs.begun > 0, QUIET_MS);
+	ck_assert_int_eq(raw_exists(fixture_address(), ours.node, NULL), 0);
+	atomic_store(&ours.stays, false);
+	chief_leads(&theirs, 1);
+	chief_ended(&ours, 1);
+	line_wait(2); /* it has joined the line again */
+	both_end();
+}
+END_TEST
+
+/* Whoever writes anything else may have taken the node over. */
 START_TEST(a_leader_whose_node_another_writes_into_is_asked_to_return)
 {
 	line_up(1);
-	check_err(kustos_participant_revoke(other, ours.node, SOON, NULL),
-		KUSTOS_OK);
+	ck_assert_int_eq(raw_set(fixture_address(), ours.node, "mine"), 0);
 	chief_leads(&theirs, 1);
 	chief_ended(&ours, 1);
 	ck_assert_int_eq(ours.asked, 1);
@@ -417,6 +434,8 @@ int main(void)
 	tcase_add_test(t, only_who_leads_says_something_else);
 	tcase_add_test(t,
 		a_leader_whose_node_another_writes_into_is_asked_to_return);
+	tcase_add_test(t,
+		a_leader_that_another_asks_for_leadership_is_asked_to_return);
 	tcase_add_loop_test(t,
 		leadership_goes_to_the_one_that_is_named_when_it_has_returned,
 		0, 2);

@@ -155,6 +155,25 @@ START_TEST(the_next_holder_is_not_told_of_what_the_last_was_asked)
 }
 END_TEST
 
+START_TEST(what_a_lock_itself_has_stored_is_no_request)
+{
+	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
+	struct kustos_simple *lock;
+
+	o.on_revoke = note_request;
+	o.data = "__REVOKE__";
+	o.data_len = 10;
+	check_err(kustos_simple_create(client, LINE, &o, &lock), KUSTOS_OK);
+	struct kustos_hold *hold = simple_take(lock);
+	let_calls_run();
+	ck_assert_int_eq(atomic_load(&asked), 0);
+	request();
+	test_eventually(atomic_load(&asked) == 1, 3000);
+	hold_give(hold);
+	kustos_simple_destroy(lock);
+}
+END_TEST
+
 START_TEST(a_destroyed_lock_tells_nobody)
 {
 	struct kustos_simple *gone = revocable(note_request);
@@ -181,6 +200,7 @@ int main(void)
 		after_a_request_its_node_goes_though_others_of_the_object_wait);
 	tcase_add_test(t,
 		the_next_holder_is_not_told_of_what_the_last_was_asked);
+	tcase_add_test(t, what_a_lock_itself_has_stored_is_no_request);
 	tcase_add_test(t, a_destroyed_lock_tells_nobody);
 	return fixture_main(s);
 }

@@ -153,6 +153,32 @@ START_TEST(who_is_asked_in_line_does_not_keep_the_lock)
 }
 END_TEST
 
+/* A leader is asked as politely: nobody else leads while its command runs. */
+START_TEST(a_leader_that_is_asked_has_all_of_the_grace_and_leads_alone)
+{
+	const char *layout = _i == 0 ? GRACE : "--lock-layout";
+	char node[128];
+	int64_t start_ms;
+
+	cli_start(&a, "elect", SESSION, GRACE, layout, "/e", "--", "sh", "-c",
+		"trap '' TERM; echo on $KUSTOS_NODE; read go");
+	cli_hears(&a, "\n");
+	ck_assert_int_eq(sscanf(a.out_text, "on %127s", node), 1);
+	cli_start(&b, "elect", layout, "/e", "--", "echo", "next");
+	test_within(fixture_children("/e") == 2, CLI_MS);
+	start_ms = test_now_ms();
+	ask_for(node);
+	test_never(cli_has_spoken(&b), GRACE_MS / 2);
+	ck_assert(cli_runs(&a));
+	ck_assert_int_eq(cli_end(&a), 122);
+	ck_assert_int_ge(test_now_ms() - start_ms, GRACE_MS);
+	cli_hears_error(&a,
+		"asked for back while sh ran, which ended with 137");
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_str_eq(b.out_text, "next\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos lock --revocable");
@@ -166,5 +192,8 @@ int main(void)
 	tcase_add_loop_test(t, of_several_locks_one_is_enough_and_is_named, 0,
 		2);
 	tcase_add_test(t, who_is_asked_in_line_does_not_keep_the_lock);
+	tcase_add_loop_test(t,
+		a_leader_that_is_asked_has_all_of_the_grace_and_leads_alone, 0,
+		2);
 	return fixture_main(s);
 }
