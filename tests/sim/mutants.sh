@@ -745,6 +745,8 @@ with=
 # The selector.
 scenario=selector
 survive
+mutant a_request_lets_the_next_lead_at_once lib/line_watch.c \
+	's/!(held \&\& asked)) {/true) {/'
 mutant U03_function_not_asked_to_return lib/leader.c \
 	'/^static void lost/,/^}/s/(void)interrupt(l);/;/'
 mutant L13_not_in_line_again lib/leader.c \

@@ -3,7 +3,8 @@
  * faults.
  *
  * Their functions run for a while, are interrupted, ignore that ("deaf"), or
- * close their own selector.  Leaders change their data, and hand over.  Some
+ * close their own selector.  Leaders change their data, hand over, and are asked
+ * for leadership.  Some
  * selectors stand in line again by themselves, others when they are told to.
  * The rules:
  *
@@ -274,6 +275,28 @@ static void requeue(struct chief *c)
 	c->to_come = c->leads ? 2 : 1;
 }
 
+static void asked(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	uint64_t *figures = arg;
+
+	(void)result;
+	figures[FIGURE_ASKED] += err == KUSTOS_OK;
+}
+
+/* Ask the first of a line for leadership. */
+static void ask_first(struct actor *a)
+{
+	struct shared *s = sel_shared(a->it.sim);
+	const struct post *post = posts_first(&s->posts, one_in(a, 2), 0);
+
+	if (post != NULL &&
+		kustos_set_async(a->it.client, post->path, "__REVOKE__", 10, -1,
+			sim_now(a->it.sim) + TIMEOUT_NS, NULL, asked,
+			s->figures) != KUSTOS_OK)
+		sim_fail(a->it.sim, "simulator", "cannot ask");
+}
+
 static void act(struct actor *a)
 {
 	struct chief *c = &a->chiefs[one_in(a, 2)];
@@ -285,6 +308,8 @@ static void act(struct actor *a)
 		c->selector = NULL;
 	} else if (one_in(a, 10)) {
 		requeue(c);
+	} else if (one_in(a, 60)) {
+		ask_first(a);
 	} else if (c->leads && one_in(a, 10)) {
 		sel_shared(a->it.sim)->figures[FIGURE_INTERRUPTED]++;
 		(void)kustos_selector_interrupt(c->selector);

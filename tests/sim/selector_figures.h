@@ -15,6 +15,7 @@ enum selector_figure {
 	FIGURE_DEAF,   /* functions that went on after a loss */
 	FIGURE_EDITED, /* leaders said something else */
 	FIGURE_HANDED, /* leadership was handed over */
+	FIGURE_ASKED,  /* somebody has asked the first of a line for it */
 	SELECTOR_FIGURES
 };
 

@@ -23,6 +23,7 @@ START_TEST(they_do_everything_meanwhile)
 		[FIGURE_DEAF] = 20,
 		[FIGURE_EDITED] = 100,
 		[FIGURE_HANDED] = 100,
+		[FIGURE_ASKED] = 100,
 	};
 
 	seeds_do(seeds_of("selector"), 25, least, SELECTOR_FIGURES);
