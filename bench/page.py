@@ -299,7 +299,7 @@ class Page:
 
     def growth(self):
         lines, data = [], []
-        for name in ("kustos", "curator"):
+        for name in ("kustos", "curator", "kazoo"):
             points = [(n, self.record.median("line-%d" % n, name)) for n in WAITING]
             points = ["%d %.3f" % point for point in points if point[1]]
             if points:
