@@ -116,6 +116,7 @@ core_sources = \
 	%D%/survey.c %D%/survey.h \
 	%D%/thread.c %D%/thread.h \
 	%D%/timer.c %D%/timer.h \
+	%D%/utf8.h \
 	%D%/vigil.c %D%/vigil.h \
 	%D%/wait.c %D%/wait.h \
 	%D%/waker.c %D%/waker.h \

@@ -4,6 +4,7 @@
 
 #include "recipe.h"
 #include "client.h"
+#include "utf8.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -137,20 +138,29 @@ enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 /* The most bytes that one byte may take as JSON. */
 #define JSON_MAX 6
 
-/* Append "text" as a JSON string, with quotes.  Bytes above ASCII are passed
-   on: they are right if the program's text is UTF-8. */
+/* Append "text" as a JSON string, with quotes.  Nobody makes sure that it is
+   UTF-8, and one byte that is not would spoil the record: such a byte becomes
+   U+FFFD. */
 static char *put_json(char *end, const char *text)
 {
+	size_t len = strlen(text);
+
 	*end++ = '"';
-	for (; *text != '\0'; text++) {
+	while (len > 0) {
 		unsigned char c = (unsigned char)*text;
+		size_t n = ku_utf8(text, len);
 
 		if (c == '"' || c == '\\')
 			*end++ = '\\';
-		if (c < 0x20 || c == 0x7f)
+		if (n == 0)
+			end = stpcpy(end, "\\ufffd");
+		else if (c < 0x20 || c == 0x7f)
 			end += sprintf(end, "\\u%04x", c);
 		else
-			*end++ = *text;
+			end = mempcpy(end, text, n);
+		n += n == 0;
+		text += n;
+		len -= n;
 	}
 	*end++ = '"';
 	*end = '\0';

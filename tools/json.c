@@ -5,48 +5,16 @@
  * nested deeper than any record of ours is refused.
  */
 #include "json.h"
+#include "utf8.h"
 
 #include <string.h>
 
 #define MAX_DEPTH 32
 
-unsigned json_code(const char *text, size_t n)
-{
-	unsigned char c = (unsigned char)*text;
-	unsigned code = n == 1 ? c : c & (0x7fU >> n);
-
-	for (size_t i = 1; i < n; i++)
-		code = code << 6 | ((unsigned char)text[i] & 0x3f);
-	return code;
-}
-
-size_t json_utf8(const char *text, size_t len)
-{
-	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned char c = len > 0 ? (unsigned char)*text : 0xff;
-	size_t n = c < 0x80 ? 1
-		: c < 0xc0  ? 0
-		: c < 0xe0  ? 2
-		: c < 0xf0  ? 3
-			    : 4;
-
-	if (n == 0 || n > len || c >= 0xf8)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if (((unsigned char)text[i] & 0xc0) != 0x80)
-			return 0;
-	unsigned code = json_code(text, n);
-	if (n > 1 &&
-		(code < least[n] || code > 0x10ffff ||
-			(code >= 0xd800 && code < 0xe000)))
-		return 0;
-	return n;
-}
-
 /* Write one character, of "n" bytes; a control character as \uXXXX. */
 static void put_char(FILE *out, const char *text, size_t n)
 {
-	unsigned code = json_code(text, n);
+	unsigned code = ku_utf8_code(text, n);
 
 	if (code < 0x20 || (code >= 0x7f && code < 0xa0))
 		fprintf(out, "\\u%04x", code);
@@ -58,7 +26,7 @@ void json_string(FILE *out, const char *text, size_t len)
 {
 	putc('"', out);
 	while (len > 0) {
-		size_t n = json_utf8(text, len);
+		size_t n = ku_utf8(text, len);
 
 		if (*text == '"' || *text == '\\')
 			putc('\\', out);
@@ -199,7 +167,7 @@ static bool string(struct reader *r, struct sink *s)
 	if (!mark(r, '"'))
 		return false;
 	while (r->at < r->end && *r->at != '"') {
-		size_t n = json_utf8(r->at, (size_t)(r->end - r->at));
+		size_t n = ku_utf8(r->at, (size_t)(r->end - r->at));
 
 		if (n == 0 || (unsigned char)*r->at < 0x20)
 			return false;
@@ -301,7 +269,7 @@ bool json_is_object(const char *text, size_t len)
 void json_object(FILE *out, const char *text, size_t len)
 {
 	while (len > 0) {
-		size_t n = json_utf8(text, len);
+		size_t n = ku_utf8(text, len);
 
 		if (is_blank(*text))
 			putc(' ', out);

@@ -25,9 +25,4 @@ bool json_field(const char *text, size_t len, const char *name, char *out,
    characters. */
 void json_object(FILE *out, const char *text, size_t len);
 
-/* Return the length of the UTF-8 character at "text", 0 if it is not one; and
-   the code point of a character of "n" bytes. */
-size_t json_utf8(const char *text, size_t len);
-unsigned json_code(const char *text, size_t n);
-
 #endif

@@ -6,6 +6,7 @@
  */
 #include "show.h"
 #include "json.h"
+#include "utf8.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -46,9 +47,9 @@ static bool is_printable(unsigned code)
 static void print_safely(FILE *out, const char *text, size_t len)
 {
 	while (len > 0) {
-		size_t n = json_utf8(text, len);
+		size_t n = ku_utf8(text, len);
 
-		if (n > 0 && is_printable(json_code(text, n))) {
+		if (n > 0 && is_printable(ku_utf8_code(text, n))) {
 			fwrite(text, 1, n, out);
 		} else {
 			n = 1;

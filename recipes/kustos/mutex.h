@@ -60,7 +60,7 @@ struct kustos_mutex_options {
 
 	/* Not 0: store who holds the mutex instead, as JSON: host, pid,
 	   program, the time at which the node was asked for, and "reason"
-	   (which may be NULL). */
+	   (which may be NULL).  A byte that is not UTF-8 becomes U+FFFD. */
 	int holder_record;
 	const char *reason;
 

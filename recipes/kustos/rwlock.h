@@ -64,7 +64,7 @@ struct kustos_rwlock_options {
 
 	/* Not 0: store who holds the lock instead, as JSON: host, pid, program,
 	   the time at which the node was asked for, and "reason" (which may be
-	   NULL). */
+	   NULL).  A byte that is not UTF-8 becomes U+FFFD. */
 	int holder_record;
 	const char *reason;
 

@@ -73,7 +73,7 @@ struct kustos_semaphore_options {
 
 	/* Not 0: store who holds the lease instead, as JSON: host, pid,
 	   program, the time at which the node was asked for, and "reason"
-	   (which may be NULL). */
+	   (which may be NULL).  A byte that is not UTF-8 becomes U+FFFD. */
 	int holder_record;
 	const char *reason;
 };

@@ -54,6 +54,9 @@ unit_tests += %D%/test_random
 unit_tests += %D%/test_rank
 unit_tests += %D%/test_rank_order
 unit_tests += %D%/test_rank_room
+unit_tests += %D%/test_record
+%C%_test_record_SOURCES = %D%/test_record.c tools/json.c tools/json.h
+%C%_test_record_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gethostname
 unit_tests += %D%/test_retry
 unit_tests += %D%/test_seat_rule
 unit_tests += %D%/test_show
