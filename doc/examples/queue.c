@@ -2,26 +2,82 @@
    it puts the lines of its standard input into a queue; with "take" it takes
    out all lines that are there, and prints them; with "follow" it does so with
    each line that comes, until its standard input ends. */
+#define _POSIX_C_SOURCE 200809L /* getline() */
 #include <kustos/client.h>
 #include <kustos/queue.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+
+/* What became of the lines that are put in the background. */
+struct outcome {
+	pthread_mutex_t lock;
+	pthread_cond_t none; /* is pending */
+	size_t pending;
+	enum kustos_err err; /* the first that there was */
+};
+
+/* Called once for each line, when it is in the queue or cannot be put. */
+static void line_put(void *arg, enum kustos_err err)
+{
+	struct outcome *outcome = arg;
+
+	pthread_mutex_lock(&outcome->lock);
+	if (outcome->err == KUSTOS_OK)
+		outcome->err = err;
+	if (--outcome->pending == 0)
+		pthread_cond_signal(&outcome->none);
+	pthread_mutex_unlock(&outcome->lock);
+}
+
+static enum kustos_err put_line(struct kustos_queue *queue, const char *line,
+	size_t len, struct outcome *outcome)
+{
+	enum kustos_err err;
+
+	pthread_mutex_lock(&outcome->lock);
+	err = outcome->err; /* of an earlier line */
+	outcome->pending++;
+	pthread_mutex_unlock(&outcome->lock);
+	if (err == KUSTOS_OK)
+		err = kustos_queue_put_async(queue, line, len,
+			kustos_after_ms(10000), NULL, line_put, outcome);
+	if (err !=
+		KUSTOS_OK) /* nothing was started: line_put() is not called */
+		line_put(outcome, err);
+	return err;
+}
 
 /* Put the lines in the background, many in one transaction.  They keep their
-   order. */
+   order.  They are there when line_put() was called for each, and without an
+   error; kustos_queue_flush() would not tell that. */
 static enum kustos_err put_lines(struct kustos_queue *queue)
 {
-	enum kustos_err err = KUSTOS_OK;
-	char line[1024];
+	struct outcome outcome = { PTHREAD_MUTEX_INITIALIZER,
+		PTHREAD_COND_INITIALIZER, 0, KUSTOS_OK };
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
 
-	while (err == KUSTOS_OK && fgets(line, sizeof(line), stdin) != NULL) {
-		err = kustos_queue_put_async(queue, line, strcspn(line, "\n"),
-			kustos_after_ms(10000), NULL, NULL, NULL);
+	while ((len = getline(&line, &size, stdin)) > 0) {
+		len -= line[len - 1] == '\n';
+		if (put_line(queue, line, (size_t)len, &outcome) != KUSTOS_OK)
+			break;
 	}
-	if (err == KUSTOS_OK)
-		err = kustos_queue_flush(queue, kustos_after_ms(10000), NULL);
-	return err;
+	free(line);
+	pthread_mutex_lock(&outcome.lock);
+	while (outcome.pending > 0)
+		pthread_cond_wait(&outcome.none, &outcome.lock);
+	pthread_mutex_unlock(&outcome.lock);
+	return outcome.err;
+}
+
+static void print_line(const struct kustos_item *item)
+{
+	fwrite(item->data, 1, item->len, stdout);
+	putchar('\n');
 }
 
 /* Take up to a hundred lines at a time, until the queue is empty. */
@@ -34,7 +90,7 @@ static enum kustos_err take_lines(struct kustos_queue *queue)
 	while ((err = kustos_queue_poll_many(queue, 100, KUSTOS_NOW, NULL,
 			items, &count)) == KUSTOS_OK) {
 		for (size_t i = 0; i < count; i++) {
-			printf("%s\n", (const char *)items[i]->data);
+			print_line(items[i]);
 			kustos_item_free(items[i]);
 		}
 	}
@@ -47,7 +103,7 @@ static void print_lines(void *arg, struct kustos_item *const *items,
 {
 	(void)arg;
 	for (size_t i = 0; i < count; i++)
-		printf("%s\n", (const char *)items[i]->data);
+		print_line(items[i]);
 	fflush(stdout);
 }
 

@@ -193,11 +193,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_many(
 	size_t *put);
 
 /* Put one item, which is copied, and return at once; "done" receives the
-   outcome, and may be NULL.  Items are put in the order of the calls, many in
-   one transaction.  While more bytes wait in memory than the option "buffer"
-   allows, this call waits for room, or returns KUSTOS_EFULL if "deadline" is
-   KUSTOS_NOW.  Returns KUSTOS_OK, or the reason why it could not be started;
-   then "done" is not called. */
+   outcome, and may be NULL if nobody need know of a failure.  Items are put in
+   the order of the calls, many in one transaction.  While more bytes wait in
+   memory than the option "buffer" allows, this call waits for room, or returns
+   KUSTOS_EFULL if "deadline" is KUSTOS_NOW.  Returns KUSTOS_OK, or the reason
+   why it could not be started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_async(
 	struct kustos_queue *queue, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -207,11 +207,14 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_item_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg);
 
-/* Wait until the outcome of all earlier puts is known, although the callbacks
-   of the last ones may still be to come; and until the items that were being
-   taken for calls that gave up are there: the next kustos_queue_poll() then
-   returns them.  KUSTOS_NOW: does not wait, and returns KUSTOS_ETIMEDOUT if
-   something is under way.  Returns KUSTOS_OK, KUSTOS_ETIMEDOUT,
+/* Wait until the outcome of all earlier puts is known, and until the items that
+   were being taken for calls that gave up are there: the next
+   kustos_queue_poll() then returns them.  KUSTOS_OK does not say that the items
+   were put, only that each was put or has failed: which of both, only the
+   callback of each put tells.  The last callbacks may still be to come when
+   this returns; each is called exactly once, so who counts them knows when
+   there are none left.  KUSTOS_NOW: does not wait, and returns KUSTOS_ETIMEDOUT
+   if something is under way.  Returns KUSTOS_OK, KUSTOS_ETIMEDOUT,
    KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_EAUTH, KUSTOS_ENOMEM or
    KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
