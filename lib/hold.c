@@ -384,8 +384,7 @@ static enum kustos_err guard(const struct kustos_hold *hold,
 static enum kustos_err check_multi(struct kustos_hold *hold,
 	const struct kustos_op *ops, size_t count)
 {
-	if (hold == NULL || ops == NULL || count == 0 ||
-		count >= SIZE_MAX / sizeof(struct kustos_op_result))
+	if (hold == NULL || ops == NULL || count == 0 || count > KU_OPS_MAX)
 		return KUSTOS_EINVAL;
 	if (ku_forked(&hold->client->fork))
 		return KUSTOS_EFORKED;
@@ -406,8 +405,8 @@ enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
 	if (err == KUSTOS_OK)
 		err = ku_multi_guarded(hold->client, &by, guarded,
 			by.checks + count, deadline, cancel, results);
-	else /* nothing was sent */
-		for (size_t i = 0; results != NULL && i < count; i++)
+	else if (results != NULL && count <= KU_OPS_MAX) /* nothing was sent */
+		for (size_t i = 0; i < count; i++)
 			results[i] = (struct kustos_op_result){ .err = err };
 	free(guarded);
 	return err;

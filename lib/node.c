@@ -207,14 +207,16 @@ static void hand_out(struct ku_op *op, const struct outputs *out)
 	}
 }
 
-/* Each part of a transaction has a result, whatever became of the whole.  The
-   caller takes over the paths of what was made. */
+/* Each part of a transaction has a result, whatever became of the whole, unless
+   there cannot be so many.  The caller takes over the paths of what was
+   made. */
 static void hand_out_results(struct ku_task *task, const struct ask *ask,
 	enum kustos_err err, struct kustos_op_result *results)
 {
 	size_t checks = ask->guard.checks;
+	size_t count = ask->count - checks;
 
-	for (size_t i = 0; i < ask->count - checks; i++) {
+	for (size_t i = 0; i < count && count <= KU_OPS_MAX; i++) {
 		results[i] = (struct kustos_op_result){ .err = err };
 		if (task == NULL || !task->op.done)
 			continue; /* it was not even started */

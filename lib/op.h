@@ -36,6 +36,7 @@
 #include "wait.h"
 #include "wire.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 struct ku_op;
@@ -140,6 +141,10 @@ struct ku_ops {
    are those of a creation.  On failure "*out" is NULL. */
 enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_op **out);
+
+/* The most operations of a transaction.  Far beyond what a server takes: who
+   asks for more has counted wrongly, and so may have no room for results. */
+#define KU_OPS_MAX (INT_MAX / 2)
 
 /* The same, but make a task; and make a task for a transaction. */
 enum kustos_err ku_task_new(struct kustos_client *client, enum ku_zk_kind kind,

@@ -3,7 +3,6 @@
 #include "client.h"
 #include "recipe.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,7 +200,7 @@ enum kustos_err ku_task_new_multi(struct kustos_client *client,
 	*out = NULL;
 	if (err != KUSTOS_OK)
 		return err;
-	if (ops == NULL || count == 0 || count > INT_MAX / 2)
+	if (ops == NULL || count == 0 || count > KU_OPS_MAX)
 		return KUSTOS_EINVAL;
 	struct ku_op *op = alloc(client, KU_ZK_MULTI, sizeof(struct ku_task));
 	if (op == NULL)

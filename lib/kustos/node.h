@@ -211,7 +211,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_sync_async(
    operation that failed, while the others have KUSTOS_EROLLEDBACK; or
    KUSTOS_EUNKNOWN if the answer was lost, and then it is not sent again; or
    KUSTOS_ELIMIT as kustos_create().  A transaction cannot make a container
-   (KUSTOS_EUNSUPPORTED). */
+   (KUSTOS_EUNSUPPORTED).  "results" is filled after an error, too, unless
+   "count" is more than INT_MAX / 2 (KUSTOS_EINVAL). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_multi(
 	struct kustos_client *client, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

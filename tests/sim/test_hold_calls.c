@@ -9,6 +9,8 @@
 
 #include <kustos/client.h>
 #include <kustos/node.h>
+#include <limits.h>
+#include <stdint.h>
 
 /* A time to the lease's end that is never exceeded: the hold is always at
    risk. */
@@ -135,6 +137,39 @@ static void written(void *arg, enum kustos_err err,
 	*(enum kustos_err *)arg = err;
 	ck_assert_uint_eq(result->result_count, 1);
 }
+
+/* More than any transaction has, and more than fits in memory with what is
+   added. */
+static const size_t too_many[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2,
+	SIZE_MAX / sizeof(struct kustos_op), SIZE_MAX / 1000,
+	(size_t)INT_MAX / 2 + 1 };
+
+START_TEST(what_is_counted_wrongly_is_refused_and_has_no_results)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = "/x" };
+	struct kustos_client *owners[] = { lone.client, NULL };
+	struct kustos_hold *holds[] = { lone.hold, NULL };
+	struct kustos_op_result result = { .err = KUSTOS_EQUOTA };
+	size_t count = too_many[_i];
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(kustos_multi(owners[i], &op, count,
+					 KUSTOS_FOREVER, NULL, &result),
+			KUSTOS_EINVAL);
+		ck_assert_int_eq(kustos_multi_async(owners[i], &op, count,
+					 KUSTOS_FOREVER, NULL, written, NULL),
+			KUSTOS_EINVAL);
+		ck_assert_int_eq(kustos_hold_multi(holds[i], &op, count,
+					 KUSTOS_FOREVER, NULL, &result),
+			KUSTOS_EINVAL);
+		ck_assert_int_eq(kustos_hold_multi_async(holds[i], &op, count,
+					 KUSTOS_FOREVER, NULL, written, NULL),
+			KUSTOS_EINVAL);
+	}
+	ck_assert_int_eq(result.err, KUSTOS_EQUOTA);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
+}
+END_TEST
 
 /* The program's own operation fails, not the check of the hold. */
 START_TEST(S02_what_a_hold_proves_and_is_refused_does_not_lose_it)
@@ -351,6 +386,9 @@ int main(void)
 		what_is_asked_for_in_place_of_what_waits_is_called_once);
 	tcase_add_test(t, S02_what_a_lost_hold_is_to_prove_is_not_sent);
 	tcase_add_test(t, each_result_is_set_also_if_there_is_no_hold);
+	tcase_add_loop_test(t,
+		what_is_counted_wrongly_is_refused_and_has_no_results, 0,
+		UNIT_COUNT(too_many));
 	tcase_add_test(t,
 		S02_what_a_hold_proves_and_is_refused_does_not_lose_it);
 	tcase_add_loop_test(t,
