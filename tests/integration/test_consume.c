@@ -223,6 +223,28 @@ START_TEST(who_stops_a_consumer_does_not_wait_for_what_is_put)
 }
 END_TEST
 
+/* Nobody says what was taken.  It is there for the next call. */
+START_TEST(who_stops_a_consumer_does_not_wait_for_servers_for_long)
+{
+	struct kustos_consumer *consumer = NULL;
+
+	seen.max = 1;
+	queue_put(queue_others, "1");
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_consume(queue, 1, take, failed, NULL, &consumer),
+		KUSTOS_OK);
+	test_eventually(queue_count() == 0, 5000);
+	int64_t began_ms = test_now_ms();
+	kustos_consumer_stop(consumer);
+	/* 10 s, and what a busy machine takes. */
+	ck_assert_int_lt(test_now_ms() - began_ms, 15000);
+	ck_assert_int_eq(calls(), 0);
+	ck_assert_int_eq(failures(), 0);
+	proxy_set_mode(proxy, PROXY_PASS);
+	queue_expect(queue, "1");
+}
+END_TEST
+
 static enum kustos_verdict stop_itself(void *arg, struct kustos_claim *claim)
 {
 	struct kustos_consumer **self = arg;
@@ -439,6 +461,8 @@ int main(void)
 	tcase_add_test(t,
 		what_was_taken_when_a_consumer_was_stopped_is_not_lost);
 	tcase_add_test(t, who_stops_a_consumer_does_not_wait_for_what_is_put);
+	tcase_add_test(t,
+		who_stops_a_consumer_does_not_wait_for_servers_for_long);
 	tcase_add_test(t, a_consumer_may_stop_itself);
 	tcase_add_test(t,
 		a_consumer_that_was_stopped_takes_nothing_more_for_good);

@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "proxy.h"
 #include "raw.h"
 
 #include <stdio.h>
@@ -72,6 +73,26 @@ START_TEST(who_takes_waits_for_an_item)
 	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "at last"), 0);
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_str_eq(a.out_text, "at last\n");
+}
+END_TEST
+
+/* The item is gone, and it is in nobody's hands while the answer is kept. */
+START_TEST(what_was_being_taken_when_the_time_ran_out_is_printed)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "only"), 0);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_MULTI, 1);
+	cli_start(&a, "queue", "take", "-w1", "--session-timeout=60000",
+		"--hosts", proxy_address(proxy), JOBS);
+	test_within(fixture_children(JOBS) == 0, CLI_MS);
+	test_never(!cli_runs(&a) || cli_has_spoken(&a), 1500);
+	proxy_set_mode(proxy, PROXY_PASS);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text, "only\n");
+	ck_assert_str_eq(a.err_text, "");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+	proxy_free(proxy);
 }
 END_TEST
 
@@ -268,6 +289,8 @@ int main(void)
 	tcase_add_test(t, lines_go_in_and_come_out_in_order);
 	tcase_add_test(t, what_goes_in_may_be_ended_by_zero_bytes);
 	tcase_add_test(t, who_takes_waits_for_an_item);
+	tcase_add_test(t,
+		what_was_being_taken_when_the_time_ran_out_is_printed);
 	tcase_add_test(t, a_full_queue_is_waited_for);
 	tcase_add_test(t, however_much_is_put_at_once_if_there_is_room);
 	tcase_add_test(t, who_cannot_put_all_is_told_how_much_is_there);
