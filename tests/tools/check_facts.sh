@@ -148,8 +148,8 @@ figure $options 'MOST_KILLS' 1 'many holders, 1 to @, evenly'
 figure bench/bench.h 'BENCH_SERVERS' 1 'are the servers, up to @:'
 figure bench/board.h 'BOARD_SLICES' 1 'grants in each 1/@ of the time'
 
-# Numbers that are in no source: 0 and 1, and addresses.
-sed 's/127\.0\.0\.[0-9]//g' "$work/left" | grep -oE '.{0,20}\b[0-9][0-9.]*[^ ]*' |
+# Numbers that are in no source: 0 and 1, addresses, and UTF-8.
+sed 's/127\.0\.0\.[0-9]//g; s/UTF-8//g' "$work/left" | grep -oE '.{0,20}\b[0-9][0-9.]*[^ ]*' |
 	grep -vE '\b[01][^0-9]*$' >"$work/typed"
 [ ! -s "$work/typed" ] ||
 	complain "figures that nothing compares: $(cat "$work/typed")"
