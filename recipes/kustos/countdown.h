@@ -20,9 +20,11 @@
  * outlive all sessions.
  *
  * A participant that joins must count: if its session ends before it has
- * counted, those who wait get KUSTOS_EBROKEN.
+ * counted, those who wait get KUSTOS_EBROKEN, unless as many as the count are
+ * done.
  *
- * A latch is used once: another round needs another path.
+ * A latch is used once: another round needs another path, as a server that lags
+ * may show an old zero.
  *
  * Threads: every call is safe from any thread and any callback.
  */
@@ -122,12 +124,14 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_done_async(
    survives disconnects and the end of the session.  Any number of threads and
    callbacks may wait with one object; they share one watch.  If neither the
    object nor the latch has a count, the call waits for that, too.  Returns
-   KUSTOS_OK; KUSTOS_EBROKEN if a participant that joined has died and is not
-   done; KUSTOS_EDISAGREE if the latch has another count than the object, or
-   two; KUSTOS_EBUSY if the latch is not at zero and "deadline" is KUSTOS_NOW;
-   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
-   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ENOAUTH if the node may not be
-   read; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+   KUSTOS_OK, also if others have died; KUSTOS_EBROKEN if the latch is not at
+   zero, and a participant that joined has died and is not done;
+   KUSTOS_EDISAGREE if the latch has another count than the object, or two,
+   whatever else is true; KUSTOS_EBUSY if the latch is not at zero and
+   "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW
+   and there is no connection; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
+   KUSTOS_ENOAUTH if the node may not be read; KUSTOS_ECLOSED; KUSTOS_EAUTH;
+   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_wait(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
