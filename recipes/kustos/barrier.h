@@ -94,7 +94,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_remove_async(
 
 /* Wait until there is no barrier.  KUSTOS_NOW: only look.  What a server
    answers after the call decides, not an event: so nobody goes on because the
-   connection was lost, or because the node was changed.  A wait survives
+   connection was lost, or because the node was changed.  But that server may
+   lag behind: a barrier that somebody else set a moment ago may be passed.
+   kustos_sync() of the path before this call rules that out.  A wait survives
    disconnects and the end of the session.  Any number of threads and callbacks
    may wait with one object; they share one watch.  If a barrier is removed and
    set again at once, some of those who wait may go on waiting.  Returns
