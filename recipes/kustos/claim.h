@@ -93,9 +93,10 @@ struct kustos_claims_options {
 	enum kustos_queue_kind kind;
 
 	/* The node below which the markers are; made, to stay, when it is first
-	   needed.  NULL: beside the queue, "<its path>-locks".  For
-	   KUSTOS_QUEUE_KAZOO_LOCKING it is always "<its path>/taken", and must
-	   be NULL here. */
+	   needed.  NULL: beside the queue, "<its path>-locks"; give a path
+	   elsewhere for a shard of Curator's QueueSharder, which takes each
+	   node beside it for another shard.  For KUSTOS_QUEUE_KAZOO_LOCKING it
+	   is always "<its path>/taken", and must be NULL here. */
 	const char *lock_path;
 
 	/* An item that was delivered "deliveries" times, and is still there, is

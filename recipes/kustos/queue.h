@@ -84,7 +84,9 @@ struct kustos_queue_options {
 	/* The node below which the receipts are.  It is made when it is first
 	   needed.  NULL: beside the queue, "<its path>-receipts".  The queue's
 	   own node and nodes below it are rejected (KUSTOS_EINVAL), as others
-	   might take receipts there for items. */
+	   might take receipts there for items.  Give a path elsewhere for a
+	   shard of Curator's QueueSharder, which takes each node beside it for
+	   another shard. */
 	const char *receipts;
 
 	/* The greatest number of items: a put waits while there are as many.
