@@ -164,7 +164,8 @@ KUSTOS_API void kustos_claims_destroy(struct kustos_claims *claims);
 /* Claim the first item that nobody has, waiting for one.  KUSTOS_NOW: claim one
    if there is one.  A wait survives disconnects, the end of the session, and
    the deletion of the queue's node.  In a queue with delays an item is there
-   once it is due by the clock of this machine.
+   once it is due by the clock of this machine; who waits notices within a
+   minute that it was set.
 
    Returns KUSTOS_OK; KUSTOS_EEMPTY if there is none and "deadline" is
    KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no

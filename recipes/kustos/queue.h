@@ -229,9 +229,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
 
 /* Take the first item, waiting for one.  KUSTOS_NOW: take one if there is one.
    In a queue with delays an item is there once it is due by the clock of this
-   machine.  A wait survives disconnects, the end of the session, and the
-   deletion of the queue's node.  An item that is already being taken when the
-   deadline passes is kept by the object and returned by the next call.
+   machine; who waits notices within a minute that it was set.  A wait survives
+   disconnects, the end of the session, and the deletion of the queue's node.
+   An item that is already being taken when the deadline passes is kept by the
+   object and returned by the next call.
 
    Returns KUSTOS_OK and an item to be freed; KUSTOS_EEMPTY if there is none and
    "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW

@@ -295,7 +295,7 @@ static int64_t wall_ahead(void *arg)
 }
 
 /* No event tells that the clock was set. */
-START_TEST(L27_an_item_is_due_a_while_after_the_clock_was_set)
+START_TEST(S25_L27_an_item_is_due_a_while_after_the_clock_was_set)
 {
 	struct asked asked;
 	char path[64];
@@ -465,7 +465,8 @@ int main(void)
 	tcase_add_test(t, P10_a_marker_that_is_found_to_be_ours_is_counted);
 	tcase_add_test(t, L27_a_rest_is_over_before_the_next_is_due);
 	tcase_add_test(t, L28_what_is_due_soon_cuts_no_rest_short);
-	tcase_add_test(t, L27_an_item_is_due_a_while_after_the_clock_was_set);
+	tcase_add_test(t,
+		S25_L27_an_item_is_due_a_while_after_the_clock_was_set);
 	tcase_add_test(t,
 		L27_what_is_given_back_does_not_wait_for_what_is_due_later);
 	tcase_add_test(t,
