@@ -92,11 +92,11 @@ static const struct ku_wait_calls guest_calls = { .start = guest_start,
 	.give_up = guest_give_up,
 	.tell = ku_hold_wait_tell };
 
-enum kustos_err ku_gate_acquire(struct ku_gate *gate,
-	struct kustos_hold *writer, kustos_deadline deadline,
+/* Wait as a copy of "guest". */
+static enum kustos_err wait_as(struct ku_guest guest, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
-	struct ku_guest guest = { .gate = gate, .writer = writer };
+	struct ku_gate *gate = guest.gate;
 	enum kustos_err err = out != NULL ? ku_gate_check(gate) : KUSTOS_EINVAL;
 
 	return err != KUSTOS_OK ? err
@@ -104,24 +104,51 @@ enum kustos_err ku_gate_acquire(struct ku_gate *gate,
 					  &guest_calls, deadline, cancel, out);
 }
 
+enum kustos_err ku_gate_acquire(struct ku_gate *gate,
+	struct kustos_hold *writer, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	return wait_as((struct ku_guest){ .gate = gate, .writer = writer },
+		deadline, cancel, out);
+}
+
+enum kustos_err ku_gate_acquire_kept(struct ku_gate *gate,
+	struct kustos_hold *writer, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	return wait_as((struct ku_guest){ .want.kept = true,
+			       .gate = gate,
+			       .writer = writer },
+		deadline, cancel, out);
+}
+
+static enum kustos_err wait_as_async(const struct ku_guest *wish,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	enum kustos_err err = wish->want.granted != NULL
+		? ku_gate_check(wish->gate)
+		: KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct ku_guest *guest = malloc(sizeof(*guest));
+	if (guest == NULL)
+		return KUSTOS_ENOMEM;
+	*guest = *wish;
+	return ku_hold_wait_async(&guest->want, wish->gate->client,
+		&guest_calls, deadline, cancel);
+}
+
 enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
 {
-	enum kustos_err err = granted != NULL ? ku_gate_check(gate)
-					      : KUSTOS_EINVAL;
+	const struct ku_guest wish = { .want.granted = granted,
+		.want.arg = arg,
+		.gate = gate,
+		.writer = writer };
 
-	if (err != KUSTOS_OK)
-		return err;
-	struct ku_guest *guest = calloc(1, sizeof(*guest));
-	if (guest == NULL)
-		return KUSTOS_ENOMEM;
-	guest->gate = gate;
-	guest->writer = writer;
-	guest->want.granted = granted;
-	guest->want.arg = arg;
-	return ku_hold_wait_async(&guest->want, gate->client, &guest_calls,
-		deadline, cancel);
+	return wait_as_async(&wish, deadline, cancel);
 }
 
 bool ku_gate_mixed(struct ku_gate *gate)
@@ -145,6 +172,31 @@ static enum kustos_err acquire_async(void *gate, kustos_deadline deadline,
 {
 	return ku_gate_acquire_async(gate, NULL, deadline, cancel, granted,
 		arg);
+}
+
+static enum kustos_err acquire_part(void *gate, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	return ku_gate_acquire_kept(gate, NULL, deadline, cancel, out);
+}
+
+static enum kustos_err acquire_part_async(void *gate, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
+{
+	const struct ku_guest wish = { .want.kept = true,
+		.want.granted = granted,
+		.want.arg = arg,
+		.gate = gate };
+
+	return wait_as_async(&wish, deadline, cancel);
+}
+
+void ku_gate_keep_part(struct kustos_lockable *lockable)
+{
+	if (lockable->acquire == acquire)
+		lockable->acquire = acquire_part;
+	if (lockable->acquire_async == acquire_async)
+		lockable->acquire_async = acquire_part_async;
 }
 
 struct kustos_lockable ku_gate_lockable(struct ku_gate *gate)

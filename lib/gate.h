@@ -68,6 +68,11 @@ KU_SERVICE enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
    kustos_acquire_all() rejects the result. */
 KU_SERVICE struct kustos_lockable ku_gate_lockable(struct ku_gate *gate);
 
+/* A part is about to be taken: if it is a gate's, have its hold kept from its
+   grant on (ku_hold_keep()).  Its on_revoke may be told of a request as soon as
+   it is granted. */
+void ku_gate_keep_part(struct kustos_lockable *lockable);
+
 /* Acquire it for this thread; calls may be nested. */
 KU_SERVICE enum kustos_err ku_gate_lock(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,

@@ -69,6 +69,11 @@ static inline enum kustos_err ku_gate_check(const struct ku_gate *gate)
 	return gate != NULL ? ku_recipe_check(gate->client) : KUSTOS_EINVAL;
 }
 
+/* ku_gate_acquire() for a hold that is kept from its grant on. */
+enum kustos_err ku_gate_acquire_kept(struct ku_gate *gate,
+	struct kustos_hold *writer, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out);
+
 /* Begin to wait, and give the wait up.  Locked. */
 enum kustos_err ku_gate_enter(struct ku_guest *guest);
 void ku_gate_give_up(struct ku_guest *guest, enum kustos_err why);

@@ -98,7 +98,7 @@ enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
 	struct ku_lock *fresh = calloc(1, sizeof(*fresh));
 	if (fresh == NULL)
 		return KUSTOS_ENOMEM;
-	err = ku_gate_acquire(gate, writer, deadline, cancel, &hold);
+	err = ku_gate_acquire_kept(gate, writer, deadline, cancel, &hold);
 	if (err == KUSTOS_OK)
 		return keep(gate, hold, fresh);
 	free(fresh);

@@ -33,6 +33,7 @@ struct kustos_hold {
 	struct ku_risk risk;
 
 	atomic_bool lost; /* written when locked */
+	atomic_bool kept; /* the program may not release it */
 	bool silent;	  /* calls no callback any more */
 	bool released;	  /* in a callback of its own, which still runs */
 };
@@ -145,6 +146,11 @@ void ku_hold_lose(struct kustos_hold *hold)
 		ku_dispatch_push(hold->client, &hold->on_lost.call, KU_URGENT);
 	if (hold->within != NULL)
 		ku_hold_lose(hold->within->whole);
+}
+
+void ku_hold_keep(struct kustos_hold *hold)
+{
+	hold->kept = true;
 }
 
 void ku_hold_bundle(struct ku_bundle *bundle)
@@ -323,6 +329,8 @@ enum kustos_err kustos_hold_release(struct kustos_hold *hold)
 {
 	if (hold == NULL)
 		return KUSTOS_OK;
+	if (hold->kept)
+		return KUSTOS_EINVAL;
 	if (ku_forked(&hold->client->fork)) {
 		free(hold);
 		return KUSTOS_EFORKED;

@@ -52,6 +52,10 @@ void ku_hold_grant(struct kustos_hold *hold, const struct ku_grant *grant);
 void ku_hold_grant_place(struct kustos_hold *hold, const struct ku_place *place,
 	ku_hold_release_fn *release, void *owner);
 
+/* It is released by something else of ours, which uses ku_hold_release(): from
+   now on kustos_hold_release() refuses it. */
+void ku_hold_keep(struct kustos_hold *hold);
+
 /* From now on the whole is lost as soon as one of its parts is.  Locked. */
 void ku_hold_bundle(struct ku_bundle *bundle);
 
@@ -81,7 +85,7 @@ enum kustos_hold_state ku_hold_state(struct kustos_hold *hold);
    held. */
 bool ku_hold_is_lost(struct kustos_hold *hold);
 
-/* kustos_hold_release(), for a hold that is not NULL. */
+/* kustos_hold_release(), for a hold that is not NULL, and may be kept. */
 enum kustos_err ku_hold_release(struct kustos_hold *hold);
 
 #endif

@@ -31,6 +31,8 @@ static enum kustos_err init(struct ku_hold_wait *want,
 		want->holds[i] = ku_hold_new(client);
 		if (want->holds[i] == NULL)
 			return KUSTOS_ENOMEM;
+		if (want->kept)
+			ku_hold_keep(want->holds[i]);
 	}
 	return KUSTOS_OK;
 }

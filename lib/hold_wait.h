@@ -11,6 +11,7 @@
 struct ku_hold_wait { /* the first field of what a recipe waits with; zero */
 	struct ku_wait wait;	    /* first: cast back from it */
 	int count;		    /* of holds; 0 means 1 */
+	bool kept;		    /* from the grant on: ku_hold_keep() */
 	struct kustos_hold **holds; /* made beforehand: a grant cannot fail */
 	struct kustos_hold *hold;   /* the only one, if there is one */
 	kustos_granted_fn *granted;

@@ -7,6 +7,7 @@
  */
 
 #include "client.h"
+#include "gate.h"
 #include "hold.h"
 #include "recipe.h"
 
@@ -83,8 +84,10 @@ static enum kustos_err pile_new(const struct kustos_lockable *what,
 		pile_free(pile);
 		return KUSTOS_ENOMEM;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		pile->slots[i] = (struct slot){ what[i], i };
+		ku_gate_keep_part(&pile->slots[i].what);
+	}
 	qsort(pile->slots, count, sizeof(pile->slots[0]), by_path);
 	for (size_t i = 1; i < count; i++)
 		if (by_path(&pile->slots[i - 1], &pile->slots[i]) == 0)
@@ -99,6 +102,14 @@ static enum kustos_err pile_new(const struct kustos_lockable *what,
 static struct kustos_hold **part(struct pile *pile, size_t place)
 {
 	return &pile->bundle->parts[pile->slots[place].index];
+}
+
+/* The next part is "hold".  It goes with the whole, or with this wait: the
+   program may get it in a callback, but may not release it. */
+static void add(struct pile *pile, struct kustos_hold *hold)
+{
+	ku_hold_keep(hold);
+	*part(pile, pile->taken++) = hold;
 }
 
 /* Give back what was taken. */
@@ -154,12 +165,13 @@ static enum kustos_err take_all(struct pile *pile)
 	while (pile->taken < pile->count) {
 		const struct kustos_lockable *what = &pile->slots[pile->taken]
 							      .what;
+		struct kustos_hold *hold = NULL;
 		enum kustos_err err = what->acquire(what->object,
-			pile->deadline, pile->cancel, part(pile, pile->taken));
+			pile->deadline, pile->cancel, &hold);
 
 		if (err != KUSTOS_OK)
 			return err;
-		pile->taken++;
+		add(pile, hold);
 	}
 	return KUSTOS_OK;
 }
@@ -217,7 +229,7 @@ static void one_granted(void *arg, enum kustos_err err,
 	void *owner = pile->arg;
 
 	if (err == KUSTOS_OK) {
-		*part(pile, pile->taken++) = hold;
+		add(pile, hold);
 		if (pile->taken == pile->count && grant(pile)) {
 			granted(owner, KUSTOS_OK, pile->whole);
 			return;

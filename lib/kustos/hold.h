@@ -67,9 +67,12 @@ KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
    the connection.  If the ACL of the node's parent forbids this client to
    delete the node, the node stays in everybody's way, including this client's,
    until the session ends; the client's log says so once.  kustos_client_flush()
-   waits until the node was deleted or that was refused.  Returns KUSTOS_OK; or
+   waits until the node was deleted or that was refused.  Returns KUSTOS_OK;
    KUSTOS_ELOST if the hold had been lost, and then no node of anybody else is
-   touched. */
+   touched; or KUSTOS_EINVAL, and nothing happens, if something else releases the
+   hold: a part of several is released with the whole, and while the others are
+   still waited for it goes if that wait is cancelled; the hold of a thread's
+   lock() is released by unlock(). */
 KUSTOS_API enum kustos_err kustos_hold_release(struct kustos_hold *hold);
 
 /* Return the state at this instant, as the clock decides it. */

@@ -24,7 +24,10 @@
  * lost when the first of them is lost, and that is reported once.  The states
  * of the parts tell which of them was lost.  kustos_hold_multi() checks the
  * nodes of all parts.  Its token and its path are those of the part whose path
- * is the last in order.
+ * is the last in order.  A part cannot be released by itself.  The callback for
+ * requests to give a lock back (on_revoke in the options of a lock) gets the
+ * part of that lock, also while others of the locks are still waited for: who
+ * obliges releases the whole, or cancels the wait.
  *
  * Threads: every call is safe from any thread and any callback.
  */

@@ -68,7 +68,10 @@ struct kustos_mutex_options {
 	   "holder_record" is given.  Called at most once for each request to
 	   give the hold back; the program decides whether to do so.  After such
 	   a request the hold is not handed over to another thread of this
-	   object. */
+	   object.  The callback cannot release what something else releases:
+	   for a part of several locks, release the whole, or, while
+	   kustos_acquire_all() still waits for others of them, cancel that; for
+	   what a thread has locked, have that thread unlock it. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 

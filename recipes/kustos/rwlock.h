@@ -69,7 +69,8 @@ struct kustos_rwlock_options {
 	const char *reason;
 
 	/* Makes the holders revocable; their nodes are then empty unless "data"
-	   or "holder_record" is given.  As for a mutex. */
+	   or "holder_record" is given.  As for a mutex: the callback cannot
+	   release a part of several locks, nor what a thread has locked. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 

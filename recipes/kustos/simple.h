@@ -79,7 +79,11 @@ struct kustos_simple_options {
 	/* Makes the holder revocable.  Called at most once for each request to
 	   give the hold back; the program decides whether to do so.  After such
 	   a request the hold is not handed over to another thread of this
-	   object.  NULL: requests are not read. */
+	   object.  The callback cannot release what something else releases:
+	   for a part of several locks, release the whole, or, while
+	   kustos_acquire_all() still waits for others of them, cancel that; for
+	   what a thread has locked, have that thread unlock it.  NULL: requests
+	   are not read. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 
