@@ -79,8 +79,9 @@ KU_SERVICE enum kustos_err ku_gate_lock(struct ku_gate *gate,
 	struct kustos_cancel *cancel);
 
 /* Undo one lock of this thread.  If the wish was to wait, and that was the last
-   lock, and was not lost, return only when its node is gone; or cannot be
-   deleted, or serves another by now, or the client is closed. */
+   lock, and was not lost, return only when its node is known to be gone; or
+   cannot be deleted, or serves another by now, or the session is over
+   (KUSTOS_ELOST), or the client is closed. */
 KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate);
 
 /* Return the hold of this thread's lock, or NULL. */

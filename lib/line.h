@@ -148,7 +148,10 @@ void ku_place_leave(struct ku_place *place);
 /* How a caller that gives a place up learns that its node is gone, or stays. */
 struct ku_parting {
 	struct ku_place *of; /* NULL: do not wait any more */
-	enum kustos_err err; /* why its node stays until its session ends */
+	enum kustos_err err; /* KUSTOS_OK: the server has confirmed that the
+				node is gone; KUSTOS_ELOST: it has not before
+				the session was over; else why the node stays
+				until the session ends */
 };
 
 /* Have "parting" learn of the end of "place", which is about to leave but has

@@ -276,6 +276,10 @@ void ku_place_over(struct ku_place *place);
    deleted if there is one, or that deletion. */
 void ku_place_ended(struct ku_place *place);
 
+/* Its deletion has ended so: tell who waits for that.  Whom nothing is told
+   hears that the session was over first. */
+void ku_place_tell_parted(struct ku_place *place, enum kustos_err err);
+
 /* What it means for those behind a place of ours that it is granted, or leaves
    in its present state. */
 enum ku_way ku_place_way(const struct ku_place *place);

@@ -80,10 +80,12 @@ static void said_farewell(struct ku_request *request,
 {
 	struct ku_place *place = request->owner;
 
-	if (reply->rc == KU_ZK_OK)
-		ku_place_over(place);
-	else
+	if (reply->rc != KU_ZK_OK) {
 		ku_op_undo(place->op);
+		return;
+	}
+	ku_place_tell_parted(place, KUSTOS_OK);
+	ku_place_over(place);
 }
 
 /* Delete the node, and leave its name as the proof that it was granted. */

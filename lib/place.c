@@ -58,8 +58,8 @@ void ku_place_ended(struct ku_place *place)
 			"%s cannot be deleted, and stays in the way until the "
 			"session ends: %s",
 			op->path, kustos_strerror(op->err));
-	if (stays && place->parting != NULL)
-		place->parting->err = op->err;
+	if (op->kind == KU_ZK_DELETE)
+		ku_place_tell_parted(place, op->err);
 	line->stuck = stays || (line->stuck && op->err != KUSTOS_OK);
 	ku_place_over(place);
 }
@@ -69,7 +69,14 @@ void ku_place_part(struct ku_place *place, struct ku_parting *parting)
 	if (place->state == KU_PLACE_LEAVING)
 		return;
 	parting->of = place;
+	parting->err = KUSTOS_ELOST; /* until something else is known */
 	place->parting = parting;
+}
+
+void ku_place_tell_parted(struct ku_place *place, enum kustos_err err)
+{
+	if (place->parting != NULL)
+		place->parting->err = err != KUSTOS_ENONODE ? err : KUSTOS_OK;
 }
 
 void ku_parting_end(struct ku_parting *parting)

@@ -63,16 +63,19 @@ typedef void kustos_granted_many_fn(void *arg, enum kustos_err err,
 KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
 
 /* Give the hold back and free "hold", which may be NULL.  Sends what is needed
-   and does not wait: others see the release a moment later, whatever happens to
-   the connection.  If the ACL of the node's parent forbids this client to
-   delete the node, the node stays in everybody's way, including this client's,
-   until the session ends; the client's log says so once.  kustos_client_flush()
-   waits until the node was deleted or that was refused.  Returns KUSTOS_OK;
-   KUSTOS_ELOST if the hold had been lost, and then no node of anybody else is
-   touched; or KUSTOS_EINVAL, and nothing happens, if something else releases the
-   hold: a part of several is released with the whole, and while the others are
-   still waited for it goes if that wait is cancelled; the hold of a thread's
-   lock() is released by unlock(). */
+   and does not wait: others see the release a moment later, or as soon as there
+   is a connection again.  If there is none before the session is over, nothing
+   is sent: the server removes the node when it ends the session by its own
+   timeout.  (If no server was running meanwhile, that may be up to the session
+   timeout after they run again.)  If the ACL of the node's parent forbids this
+   client to delete the node, the node stays in everybody's way, including this
+   client's, until the session ends; the client's log says so once.
+   kustos_client_flush() waits until the node was deleted or that was refused.
+   Returns KUSTOS_OK; KUSTOS_ELOST if the hold had been lost, and then no node
+   of anybody else is touched; or KUSTOS_EINVAL, and nothing happens, if
+   something else releases the hold: a part of several is released with the
+   whole, and while the others are still waited for it goes if that wait is
+   cancelled; the hold of a thread's lock() is released by unlock(). */
 KUSTOS_API enum kustos_err kustos_hold_release(struct kustos_hold *hold);
 
 /* Return the state at this instant, as the clock decides it. */

@@ -139,10 +139,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 /* Undo one lock of this thread.  The last one gives the mutex back, without
    waiting for the network.  Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread
    does not hold the mutex, and then nothing happens; or KUSTOS_ELOST, at each
-   level, if the mutex was lost meanwhile.  With "unlock_waits" it can also
-   return KUSTOS_ECLOSED if the client was closed first, or KUSTOS_ENOAUTH and
-   the like if the node may not be deleted and stays in the way until the
-   session ends.  The mutex is unlocked in these cases, too. */
+   level, if the mutex was lost meanwhile.  With "unlock_waits" KUSTOS_OK means
+   that the server has confirmed the release; it can also return KUSTOS_ELOST if
+   the session was over first, so that the node stays until the server ends the
+   session by its own timeout; KUSTOS_ECLOSED if the client was closed first; or
+   KUSTOS_ENOAUTH and the like if the node may not be deleted and stays in the
+   way until the session ends.  The mutex is unlocked in these cases, too. */
 KUSTOS_API enum kustos_err kustos_mutex_unlock(struct kustos_mutex *mutex);
 
 /* Return the hold of this thread's lock(), or NULL if there is none.  It serves

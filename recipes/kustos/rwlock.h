@@ -127,10 +127,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_lock(
    without waiting for the network.  The sides may be unlocked in any order.
    Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread does not hold the side, and
    then nothing happens; or KUSTOS_ELOST, at each level, if it was lost
-   meanwhile.  With "unlock_waits" it can also return KUSTOS_ECLOSED if the
-   client was closed first, or KUSTOS_ENOAUTH and the like if the node may not
-   be deleted and stays in the way until the session ends.  The side is unlocked
-   in these cases, too. */
+   meanwhile.  With "unlock_waits" KUSTOS_OK means that the server has confirmed
+   the release; it can also return KUSTOS_ELOST if the session was over first,
+   so that the node stays until the server ends the session by its own timeout;
+   KUSTOS_ECLOSED if the client was closed first; or KUSTOS_ENOAUTH and the like
+   if the node may not be deleted and stays in the way until the session ends.
+   The side is unlocked in these cases, too. */
 KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 	enum kustos_side side);
 

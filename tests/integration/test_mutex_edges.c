@@ -371,8 +371,7 @@ START_TEST(an_unlock_that_waits_ends_with_its_session)
 	test_eventually(kustos_client_state(client) != KUSTOS_STATE_CONNECTED,
 		3000);
 	ask(&a, busy, KUSTOS_FOREVER); /* this one keeps waiting */
-	enum kustos_err err = kustos_mutex_unlock(mutex);
-	ck_assert(err == KUSTOS_OK || err == KUSTOS_ELOST);
+	check_err(kustos_mutex_unlock(mutex), KUSTOS_ELOST);
 	ck_assert_int_eq(raw_exists(fixture_address(), node, NULL), RAW_NONODE);
 	ck_assert(ask_waits(&a));
 	kustos_mutex_destroy(busy);
