@@ -19,8 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_MS 1000	/* how often a wait checks what keeps us from leading */
-#define AT_ONCE_MS 20	/* the same with -w 0 */
+/* How often a wait checks what keeps us from leading: less and less often; with
+   -w 0 always as often as in the beginning. */
+#define FIRST_LOOK_MS 20
+#define LOOK_MS 1000	/* or a little more */
 #define RESTART_MS 1000 /* from one round to the next, at the least */
 #define ASKED_MS 50	/* how soon a request to a selector is noticed */
 
@@ -142,9 +144,29 @@ static struct kustos_hold *current(struct elect *e)
 	return hold;
 }
 
-/* Print once what keeps us from taking part; the library tries again.  Returns
-   TOOL_OK; or an exit code if that is useless, as the credentials are refused
-   or the chroot is missing. */
+/* Will it go on being so?  An error of the connection, or a place in line that
+   was lost, will not, and the library tries again.  All else is for the user,
+   as it is for "kustos lock": the library would get the same answer for ever,
+   until somebody changes what is there. */
+static bool lasts(enum kustos_err err, int code)
+{
+	switch (err) {
+	case KUSTOS_EDISCONNECTED:
+	case KUSTOS_ETIMEDOUT:
+	case KUSTOS_ELOST:
+	case KUSTOS_EUNKNOWN:
+		return false;
+	case KUSTOS_ENONODE:
+		/* The chroot is missing; or a node above ours was deleted, and
+		   will be made again. */
+		return code == TOOL_FAILED;
+	default:
+		return true;
+	}
+}
+
+/* Print once what keeps us from taking part.  Returns TOOL_OK if the library
+   is to try again, or else an exit code. */
 static int look(struct elect *e)
 {
 	const struct job *j = &e->job;
@@ -157,8 +179,7 @@ static int look(struct elect *e)
 	e->err = err;
 	int code = tool_failed_of(j->tool, j->client, "cannot take part in",
 		j->path, err);
-	bool lasts = err == KUSTOS_EAUTH || err == KUSTOS_ENONODE;
-	return lasts && code == TOOL_FAILED ? code : TOOL_OK;
+	return lasts(err, code) ? code : TOOL_OK;
 }
 
 /* We wait for all who stand before us, whatever the dialect of their names.
@@ -213,7 +234,7 @@ static int win(struct elect *e)
 	bool at_once = j->deadline == KUSTOS_NOW;
 	kustos_deadline end = at_once ? kustos_after_ms(j->tool->session_ms)
 				      : j->deadline;
-	int slice = at_once ? AT_ONCE_MS : LOOK_MS;
+	int slice = FIRST_LOOK_MS; /* a refusal comes soon, if it comes */
 	int code = TOOL_OK;
 
 	if (err != KUSTOS_OK)
@@ -230,6 +251,8 @@ static int win(struct elect *e)
 			return not_won(e);
 		j->sig = under_wait(&j->under,
 			left < 0 || left > slice ? slice : left);
+		if (!at_once && slice < LOOK_MS)
+			slice *= 2;
 		code = look(e);
 		if (code != TOOL_OK)
 			return code;

@@ -238,6 +238,36 @@ START_TEST(nobody_in_particular_creates_nothing_for_himself)
 }
 END_TEST
 
+/* What is refused now is refused for ever: as a lock, it does not wait. */
+START_TEST(an_election_ends_where_nothing_may_be_created)
+{
+	static const char *const ways[] = { "-r", "-w0", "-w50" };
+	const char *layout = _i ? "--lock-layout" : "--verbose";
+	char node[128] = "";
+
+	for (int i = 0; i < 3; i++) {
+		int64_t since_ms = test_now_ms();
+
+		ck_assert_int_eq(cli_run(&a, "elect", layout, ways[i],
+					 "--session-timeout=40000",
+					 "/zookeeper/config", "true"),
+			124);
+		cli_hears_error(&a,
+			"kustos: cannot take part in /zookeeper/config: the "
+			"node's ACL forbids this\n");
+		ck_assert_int_lt(test_now_ms() - since_ms, 30000);
+	}
+	cli_start(&b, "lock", "/e", "--", "sh", "-c",
+		"echo node $KUSTOS_NODE on; read go");
+	cli_hears(&b, " on\n");
+	ck_assert_int_eq(sscanf(cli_hears(&b, "node "), "%127s", node), 1);
+	ck_assert_int_eq(cli_run(&a, "elect", layout, node, "true"), 124);
+	cli_hears_error(&a, ": an ephemeral node cannot have children\n");
+	cli_type(&b, "go\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+}
+END_TEST
+
 static void expect_refusal(const char *sub, const char *option)
 {
 	ck_assert_int_eq(cli_run(&a, sub, "--auth-file", file, option, "/l",
@@ -283,6 +313,8 @@ int main(void)
 	tcase_add_test(t, what_holds_no_credentials_is_not_used);
 	tcase_add_test(t, a_password_that_others_may_read_is_not_used);
 	tcase_add_test(t, nobody_in_particular_creates_nothing_for_himself);
+	tcase_add_loop_test(t, an_election_ends_where_nothing_may_be_created, 0,
+		2);
 	tcase_add_test(bare, credentials_that_are_refused_end_it);
 	return fixture_main(s);
 }
