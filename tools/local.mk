@@ -32,6 +32,7 @@ kustos_SOURCES = \
 	%D%/json.c %D%/json.h \
 	%D%/kustos.c \
 	%D%/item_sort.c %D%/item_sort.h \
+	%D%/latch_run.c %D%/latch_run.h \
 	%D%/layout.c %D%/layout.h \
 	%D%/lines.c %D%/lines.h \
 	%D%/lock_options.c %D%/lock_options.h \
