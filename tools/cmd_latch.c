@@ -35,6 +35,8 @@ static const char codes[] =
 	"  117  there is no such latch ('status')\n"
 	"  120  not enough are done (-w 0)\n"
 	"  121  timed out (-w)\n"
+	"  122  the session ended before COMMAND was counted, so others may\n"
+	"       have failed with 116; it is counted now\n"
 	"  123  no server answers\n"
 	"  124  another failure, described on standard error, such as a\n"
 	"       latch with a different count\n"

@@ -8,6 +8,7 @@
 #include "raw.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,6 +152,95 @@ START_TEST(who_waits_is_told_of_a_command_that_is_not_done)
 }
 END_TEST
 
+/* Return the session of the participant that has joined; 0 if none has. */
+static int64_t session_in(void)
+{
+	struct raw_stat stat = { .ephemeral_owner = 0 };
+	struct raw_names names;
+	char path[256];
+
+	ck_assert_int_eq(raw_children(fixture_address(), LATCH, &names), 0);
+	for (int i = 0; i < names.count && stat.ephemeral_owner == 0; i++) {
+		snprintf(path, sizeof(path), LATCH "/%s", names.names[i]);
+		(void)raw_exists(fixture_address(), path, &stat); /* gone? */
+	}
+	raw_names_free(&names);
+	return stat.ephemeral_owner;
+}
+
+static void start_part(const char *hosts)
+{
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n1", LATCH), 0);
+	cli_start(&b, "latch", "done", "--session-timeout=2000", "--hosts",
+		hosts, "--id=x", LATCH, "--", "sh", "-c",
+		"echo began; read code; exit $code");
+	cli_hears(&b, "began\n");
+}
+
+static const char counted_late[] =
+	"kustos: " LATCH ": the session ended before x was counted, which "
+	"others may have taken for its death; it is counted now\n";
+
+/* "_i" is 0 if the command ends well.  Those who wait when the session ends are
+   told that the participant has died; those who come later wait for it. */
+START_TEST(a_participant_whose_session_ends_joins_again)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	start_part(proxy_address(proxy));
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", LATCH), 116);
+	ck_assert_int_eq(session_in(), 0);
+	proxy_set_mode(proxy, PROXY_PASS);
+	test_within(session_in() != 0, CLI_MS);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w0", LATCH), 120);
+	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 0);
+	cli_hears(&a, LATCH ": 0 of 1 are done\nworks  x\n");
+	cli_type(&b, _i == 0 ? "0\n" : "7\n");
+	ck_assert_int_eq(cli_end(&b), _i == 0 ? 122 : 7);
+	ck_assert_str_eq(b.err_text, _i == 0 ? counted_late : "");
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", LATCH),
+		_i == 0 ? 0 : 116);
+	proxy_free(proxy);
+}
+END_TEST
+
+/* The command may have taken hours. */
+START_TEST(what_a_command_has_done_is_counted_whenever_a_server_answers)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	start_part(proxy_address(proxy));
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	cli_type(&b, "0\n");
+	/* Nothing tells when it would have given up, but two session timeouts
+	   are enough. */
+	test_within(session_in() == 0, CLI_MS);
+	test_never(!cli_runs(&b), 2500);
+	proxy_set_mode(proxy, PROXY_PASS);
+	ck_assert_int_eq(cli_end(&b), 122);
+	cli_hears_error(&b, counted_late);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w0", LATCH), 0);
+	proxy_free(proxy);
+}
+END_TEST
+
+START_TEST(with_a_time_what_a_command_has_done_is_counted_in_that_or_not)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n1", LATCH), 0);
+	cli_start(&b, "latch", "done", "-w1", "--hosts", proxy_address(proxy),
+		"--id=x", LATCH, "--", "sh", "-c", "echo began; read go");
+	cli_hears(&b, "began\n");
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	cli_type(&b, "go\n");
+	ck_assert_int_eq(cli_end(&b), 123);
+	cli_hears_error(&b, "kustos: no server answers");
+	proxy_free(proxy);
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "latch"), 125);
@@ -184,6 +274,12 @@ int main(void)
 	tcase_add_test(t, two_numbers_are_told);
 	tcase_add_loop_test(t, who_waits_is_told_of_a_command_that_is_not_done,
 		0, 2);
+	tcase_add_loop_test(t, a_participant_whose_session_ends_joins_again, 0,
+		2);
+	tcase_add_test(t,
+		what_a_command_has_done_is_counted_whenever_a_server_answers);
+	tcase_add_test(t,
+		with_a_time_what_a_command_has_done_is_counted_in_that_or_not);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
 }
