@@ -258,7 +258,7 @@ static int64_t wall_ahead(void *arg)
 }
 
 /* No event tells that the clock was set. */
-START_TEST(S25_L27_an_item_is_due_a_while_after_the_clock_was_set)
+START_TEST(S25_L27_an_item_is_due_soon_after_the_clock_was_set)
 {
 	int64_t due = bench.sched.now_ns / KU_NS_PER_MS + INT64_C(3600000);
 	struct taken taken;
@@ -485,8 +485,7 @@ int main(void)
 		S17_what_was_put_as_another_was_taken_is_before_what_is_due_later,
 		0, 20 * 10);
 	tcase_add_test(t, S17_what_was_listed_of_a_queue_before_is_not_gone_by);
-	tcase_add_test(t,
-		S25_L27_an_item_is_due_a_while_after_the_clock_was_set);
+	tcase_add_test(t, S25_L27_an_item_is_due_soon_after_the_clock_was_set);
 	tcase_add_loop_test(t,
 		L07_who_may_watch_nothing_looks_for_one_to_claim_each_second, 0,
 		2);
