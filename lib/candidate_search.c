@@ -13,6 +13,9 @@
  * The others would stay as long as the session, and keep everybody behind them
  * waiting; so they are deleted.
  *
+ * In a line of one there is at most one such node, and only its czxid tells
+ * that no other object of this client has made it.
+ *
  * A new node of ours beside one that stays would wait for the end of our own
  * session.  So if some nodes could not be looked at, the search is repeated.
  */
@@ -49,6 +52,21 @@ static struct ku_successor successor_of(const struct ku_candidate *c)
 		.len = c->len };
 }
 
+static bool is_resumed(const struct ku_candidate *c)
+{
+	return c->client->session.id == c->client->config.resume.id;
+}
+
+/* Was this node, whose name tells nothing, made by this client? */
+static bool is_made(const struct ku_candidate *c, const struct ku_sighting *one)
+{
+	int64_t czxid = ku_footprint_czxid(&c->client->footprint,
+		one->op->path);
+
+	return c->rule->seat &&
+		(czxid == 0 || czxid == one->op->out_stat.czxid);
+}
+
 /* Mark the nodes with which this client deals already: they are its places, or
    were made late, and are to be deleted (stray.h). */
 static void mark_known(const struct ku_candidate *c, struct ku_survey *survey)
@@ -60,6 +78,7 @@ static void mark_known(const struct ku_candidate *c, struct ku_survey *survey)
 
 		one->known = ku_legacy_left(&us, one) &&
 			(ku_lines_have(c->client, one->path) ||
+				is_made(c, one) ||
 				ku_strays_have(c->client, one->op->path));
 	}
 }
@@ -133,6 +152,11 @@ static void surveyed(struct ku_survey *survey)
 	const struct ku_sighting *found = NULL;
 	enum kustos_err err = KUSTOS_ENOMEM;
 
+	if (!is_resumed(c)) {
+		ku_candidate_stop_search(c);
+		ku_term_begin(c, NULL);
+		return;
+	}
 	/* A node that was found meanwhile may be gone, although it was read. */
 	if (!ku_legacy_patchy(survey) &&
 		search->strays == c->client->strays.found)
@@ -145,11 +169,18 @@ static void surveyed(struct ku_survey *survey)
 	ku_candidate_stop_search(c);
 }
 
+static void read_nodes(struct ku_search *search)
+{
+	search->survey.done = surveyed;
+	search->survey.owner = search;
+	ku_survey_read(&search->survey);
+}
+
 static void listed(struct ku_op *op)
 {
 	struct ku_search *search = op->owner;
 	struct ku_candidate *c = search->candidate;
-	bool resumed = c->client->session.id == c->client->config.resume.id;
+	bool resumed = is_resumed(c);
 	enum kustos_err err = op->err;
 
 	if (err == KUSTOS_OK && resumed)
@@ -164,9 +195,26 @@ static void listed(struct ku_op *op)
 		search_again(c, err);
 		return;
 	}
-	search->survey.done = surveyed;
-	search->survey.owner = search;
-	ku_survey_read(&search->survey);
+	read_nodes(search);
+}
+
+/* Begin to list the line; or, in a line of one, to read its node. */
+static enum kustos_err begin_search(struct ku_search *search)
+{
+	struct ku_candidate *c = search->candidate;
+	const char *path = ku_line_path(c->line);
+	enum kustos_err err;
+
+	if (c->rule->seat) {
+		err = ku_survey_init_node(&search->survey, c->client, path);
+		if (err == KUSTOS_OK)
+			read_nodes(search);
+		return err;
+	}
+	err = ku_op_new(c->client, KU_ZK_CHILDREN, path, 0, &search->listing);
+	if (err == KUSTOS_OK)
+		err = ku_op_start(&search->listing, listed, search);
+	return err;
 }
 
 void ku_candidate_search(struct ku_candidate *c)
@@ -179,11 +227,8 @@ void ku_candidate_search(struct ku_candidate *c)
 	if (search != NULL) {
 		search->candidate = c;
 		search->strays = c->client->strays.found;
-		err = ku_op_new(c->client, KU_ZK_CHILDREN,
-			ku_line_path(c->line), 0, &search->listing);
+		err = begin_search(search);
 	}
-	if (err == KUSTOS_OK)
-		err = ku_op_start(&search->listing, listed, search);
 	if (err != KUSTOS_OK)
 		search_again(c, err);
 }

@@ -473,6 +473,13 @@ bool ku_lookout_sees(const struct ku_lookout *lookout);
 /* Begin.  Returns why it has failed already, or KUSTOS_OK. */
 enum kustos_err ku_seat_enter(struct ku_place *place);
 
+/* Make the operation that creates its node.  Returns KUSTOS_OK, or why not. */
+enum kustos_err ku_seat_make_op(struct ku_place *place);
+
+/* Its operation has adopted the node: take that, and look whether it is still
+   there.  No place of ours has it, or tries. */
+void ku_seat_adopted(struct ku_place *place);
+
 /* The node that it waits for is gone.  "seen": by a look; else by an event. */
 void ku_seat_freed(struct ku_place *place, bool seen);
 

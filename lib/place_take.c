@@ -83,6 +83,9 @@ static enum kustos_err make_op(struct ku_place *place)
 	const char *path = ku_line_path(line);
 	int flags = KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PROTECTED |
 		KUSTOS_CREATE_PARENTS;
+
+	if (line->rule->seat)
+		return ku_seat_make_op(place);
 	char *prefix = malloc(strlen(path) + strlen(kind->leaf) + 13);
 
 	if (prefix == NULL)
@@ -285,7 +288,8 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 	const char *path, const struct kustos_stat *stat, void *owner,
 	struct ku_place **out)
 {
-	if (stat->ephemeral_owner != line->client->session.id ||
+	/* In a seat, a try of ours that is under way may have made it. */
+	if (stat->ephemeral_owner != line->client->session.id || line->busy ||
 		ku_lines_have(line->client, path))
 		return KUSTOS_EBUSY;
 	struct ku_place *place = place_new(line, kind, data, len, owner);
@@ -307,7 +311,10 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 	ku_lines_join(place);
 	*out = place;
 	line->passed.czxid = 0; /* no grant, and so no event, in here */
-	created(place->op);
+	if (line->rule->seat)
+		ku_seat_adopted(place);
+	else
+		created(place->op);
 	return KUSTOS_OK;
 }
 

@@ -34,6 +34,15 @@
 
 static void seat_tried(struct ku_op *op);
 
+enum kustos_err ku_seat_make_op(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	return ku_create_new(line->client, ku_line_path(line),
+		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, place->data,
+		place->len, &place->op);
+}
+
 /* Try to make the node. */
 static enum kustos_err try_once(struct ku_place *place)
 {
@@ -42,9 +51,7 @@ static enum kustos_err try_once(struct ku_place *place)
 	ku_place_forget(place);
 	place->state = KU_PLACE_CREATING;
 	line->busy = true;
-	enum kustos_err err = ku_create_new(line->client, ku_line_path(line),
-		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, place->data,
-		place->len, &place->op);
+	enum kustos_err err = ku_seat_make_op(place);
 	if (err == KUSTOS_OK)
 		err = ku_op_start(&place->op, seat_tried, place);
 	if (err != KUSTOS_OK)
@@ -134,6 +141,26 @@ static void seat_tried(struct ku_op *op)
 		ku_place_fail(place, op->err);
 	}
 	ku_line_put(line);
+}
+
+/* Only the first place of ours looks at the node.  One that has waited for the
+   node will try when this place has left. */
+void ku_seat_adopted(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+	struct ku_place *waiter = line->first;
+
+	if (waiter != NULL) {
+		ku_place_forget(waiter);
+		waiter->state = KU_PLACE_BEHIND;
+	}
+	place->number = -1; /* before all others */
+	ku_line_insert(line, place);
+	place->number = 0;
+	place->op->ended = seat_tried;
+	ku_place_made(place);
+	place->state = KU_PLACE_LOOKING;
+	ku_place_watch_own(place); /* granted if it is still there */
 }
 
 void ku_seat_freed(struct ku_place *place, bool seen)

@@ -70,7 +70,7 @@ enum kustos_err kustos_latch_create(struct kustos_client *client,
 		.arg = latch,
 		.cautious = o.cautious != 0,
 		.jealous = true,
-		.resumes = o.resume != 0 && o.one_node == 0,
+		.resumes = o.resume != 0,
 	};
 	err = ku_candidate_create(client, path, &wish, &latch->candidate);
 	if (err == KUSTOS_OK)

@@ -151,9 +151,12 @@ struct kustos_client_options {
 	   its client, if the session is still there.  If it is not, or this is
 	   NULL, begin a new session.  All ephemeral nodes of the session stay,
 	   so what is held by them stays taken until somebody who knows of them
-	   takes them over, as a latch does with its option "resume".  The other
-	   process must have ended: two processes that use one session cut each
-	   other off, and both may think that it is theirs. */
+	   takes them over, as a latch does with its option "resume".  Nothing
+	   takes over the nodes of other recipes: who waits for such a node
+	   waits for as long as this client lives, even if it is of this client
+	   itself.  So delete those nodes, or do not resume the session.  The
+	   other process must have ended: two processes that use one session cut
+	   each other off, and both may think that it is theirs. */
 	const struct kustos_ticket *resume;
 };
 

@@ -97,7 +97,8 @@ struct kustos_latch_options {
 	   process had no more use for, is deleted: so latches of one line need
 	   different ids.  If no session was resumed, or it has no such node,
 	   the option has no effect.  The latch writes its id into the node
-	   again, whatever the node says.  Ignored with "one_node".
+	   again, whatever the node says.  With "one_node" there is at most one
+	   such node, that of a leader: "path" itself.
 
 	   A node that nobody takes over stays for as long as the session lives,
 	   that is, as long as this process lives, and nobody behind it leads
@@ -106,7 +107,8 @@ struct kustos_latch_options {
 	   is not notified whether a latch has found its node.  To give up
 	   before that, close the client, too: the nodes go with the session.
 	   If you do not want all of the latches, do not resume the session; it
-	   ends by its timeout.
+	   ends by its timeout.  With "one_node", a latch without this option
+	   waits in the same way for a node that its own session keeps there.
 
 	   The other process must have ended.  If it is still alive, it loses
 	   the node as soon as it reaches a server again, or when its lease

@@ -31,6 +31,12 @@
  *   node.  The end of a session has no such gap.
  * - A request to release the lock (kustos_participant_revoke()) replaces the
  *   data of the node, which then no longer shows who holds the lock.
+ * - If the client has resumed the session of an earlier process that held the
+ *   lock (struct kustos_client_options), nothing takes the node over.  It stays
+ *   for as long as the session lives, and everybody waits, also in this
+ *   process.  So do not resume the session of a program that uses such locks;
+ *   or, once the earlier process has ended, delete the node (kustos_delete())
+ *   before you take the lock, if its data and its owner say that it is yours.
  *
  * The threads and callbacks of one process that use the same object queue up
  * before it, as they do before a mutex, and hand over to each other.  Holds are

@@ -960,6 +960,15 @@ mutant S03_what_was_found_meanwhile_is_taken_over lib/candidate_search.c \
 	's/search->strays == c->client->strays.found/true/'
 mutant S03_what_is_being_deleted_is_taken_over lib/stray.c \
 	's/ku_ops_belated(client, path)/false/'
+aim_with test_resume_node
+mutant S03_seat_what_is_being_made_is_taken_over lib/place_take.c \
+	's/ || line->busy ||/ ||/'
+mutant S03_seat_what_this_client_made_is_taken_over lib/candidate_search.c \
+	's/c->rule->seat \&\&/false \&\& c->rule->seat \&\&/'
+mutant S09_seat_led_before_another_look lib/seat.c \
+	's/ku_place_watch_own(place); .*granted if.*/ku_place_grant(place);/'
+mutant S09_seat_taken_over_behind_one_that_waits lib/seat.c \
+	's/place->number = -1;.*/;/'
 aim_with test_waiting
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
