@@ -17,25 +17,37 @@ namespace kustos
 class latch
 {
       public:
+	using options = kustos_latch_options;
+
 	/* Called with the term, on a thread of the client.  Neither may end the
 	   latch, and an exception that leaves them ends the program. */
 	using callback = std::function<void(int64_t term)>;
 
+	/* The same with the hold of the term, which belongs to the latch; not
+	   to be released. */
+	using hold_callback = std::function<void(kustos_hold *)>;
+
 	latch(const client &c, const std::string &path, const std::string &id,
 		callback gained = {}, callback lost = {})
 		: told_(std::make_unique<told>(
-			  told{ std::move(gained), std::move(lost) }))
+			  told{ with_term(std::move(gained)),
+				  with_term(std::move(lost)) }))
 	{
-		kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
-		kustos_latch *made = nullptr;
+		options o = KUSTOS_LATCH_OPTIONS_INIT;
 
 		o.id = detail::text(id);
-		o.on_gained = on_gained;
-		o.on_lost = on_lost;
-		o.arg = told_.get();
-		detail::check(kustos_latch_create(c.get(), detail::text(path),
-			&o, &made));
-		latch_.reset(made);
+		make(c, path, o);
+	}
+
+	/* These functions take the place of those in "o", and of its "arg". */
+	latch(const client &c, const std::string &path, const options *o,
+		hold_callback gained = {}, hold_callback lost = {})
+		: told_(std::make_unique<told>(
+			  told{ std::move(gained), std::move(lost) }))
+	{
+		const options none = KUSTOS_LATCH_OPTIONS_INIT;
+
+		make(c, path, o != nullptr ? *o : none);
 	}
 
 	latch(latch &&other) = default;
@@ -113,24 +125,44 @@ class latch
 
       private:
 	struct told {
-		callback gained, lost;
+		hold_callback gained, lost;
 	};
+
+	void make(const client &c, const std::string &path, options o)
+	{
+		kustos_latch *made = nullptr;
+
+		o.on_gained = on_gained;
+		o.on_lost = on_lost;
+		o.arg = told_.get();
+		detail::check(kustos_latch_create(c.get(), detail::text(path),
+			&o, &made));
+		latch_.reset(made);
+	}
+
+	static hold_callback with_term(callback fn)
+	{
+		if (!fn)
+			return {};
+		return [fn = std::move(fn)](
+			       kustos_hold *h) { fn(kustos_hold_token(h)); };
+	}
 
 	static void on_gained(void *arg, kustos_latch *,
 		kustos_hold *h) noexcept
 	{
-		const callback &fn = static_cast<told *>(arg)->gained;
+		const hold_callback &fn = static_cast<told *>(arg)->gained;
 
 		if (fn)
-			fn(kustos_hold_token(h));
+			fn(h);
 	}
 
 	static void on_lost(void *arg, kustos_latch *, kustos_hold *h) noexcept
 	{
-		const callback &fn = static_cast<told *>(arg)->lost;
+		const hold_callback &fn = static_cast<told *>(arg)->lost;
 
 		if (fn)
-			fn(kustos_hold_token(h));
+			fn(h);
 	}
 
 	std::unique_ptr<told> told_; /* outlives the latch */
@@ -142,6 +174,8 @@ class latch
 class selector
 {
       public:
+	using options = kustos_selector_options;
+
 	/* Leadership, for as long as the function runs. */
 	class term
 	{
@@ -195,16 +229,21 @@ class selector
 		const std::string &id, work lead, bool requeues = false)
 		: lead_(std::make_unique<work>(std::move(lead)))
 	{
-		kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
-		kustos_selector *made = nullptr;
+		options o = KUSTOS_SELECTOR_OPTIONS_INIT;
 
 		o.id = detail::text(id);
-		o.lead = *lead_ ? run : nullptr;
-		o.arg = lead_.get();
 		o.requeues = requeues;
-		detail::check(kustos_selector_create(c.get(),
-			detail::text(path), &o, &made));
-		selector_.reset(made);
+		make(c, path, o);
+	}
+
+	/* The function takes the place of that in "o", and of its "arg". */
+	selector(const client &c, const std::string &path, const options *o,
+		work lead)
+		: lead_(std::make_unique<work>(std::move(lead)))
+	{
+		const options none = KUSTOS_SELECTOR_OPTIONS_INIT;
+
+		make(c, path, o != nullptr ? *o : none);
 	}
 
 	selector(selector &&other) = default;
@@ -291,6 +330,17 @@ class selector
 	}
 
       private:
+	void make(const client &c, const std::string &path, options o)
+	{
+		kustos_selector *made = nullptr;
+
+		o.lead = *lead_ ? run : nullptr;
+		o.arg = lead_.get();
+		detail::check(kustos_selector_create(c.get(),
+			detail::text(path), &o, &made));
+		selector_.reset(made);
+	}
+
 	static void run(void *arg, kustos_selector *, kustos_hold *h,
 		kustos_cancel *stop) noexcept
 	{

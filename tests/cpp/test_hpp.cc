@@ -381,6 +381,63 @@ static void a_selector_leads_while_its_function_runs(kustos::client &a,
 	ENSURE(moved.state() == KUSTOS_SELECTOR_CLOSED && !moved.leads());
 }
 
+static void a_latch_has_all_options(kustos::client &a, kustos::client &b)
+{
+	notice gained, lost;
+	kustos::latch::options o = KUSTOS_LATCH_OPTIONS_INIT;
+	kustos::latch by_default(a, "/cpp/options", nullptr);
+
+	o.id = "one";
+	o.one_node = 1;
+	kustos::latch one(
+		a, "/cpp/options/node", &o,
+		[&](kustos_hold *h) {
+			ENSURE(kustos_hold_path(h) ==
+				std::string("/cpp/options/node"));
+			gained.say(kustos_hold_token(h));
+		},
+		[&](kustos_hold *h) { lost.say(kustos_hold_token(h)); });
+	kustos::latch quiet(b, "/cpp/options/node", &o);
+
+	one.start();
+	one.wait();
+	quiet.start();
+	ENSURE(gained.await(0) == one.term());
+	ENSURE(thrown([&] { one.hand_over_to_next(); }) == KUSTOS_EUNSUPPORTED);
+	one.close();
+	ENSURE(lost.await(0) == gained.await(0));
+	ENSURE(quiet.try_wait(PATIENCE) && quiet.term() > gained.await(0));
+	by_default.start();
+	by_default.wait();
+	o.reserved = 1;
+	ENSURE(thrown([&] { kustos::latch(a, "/cpp/options", &o); }) ==
+		KUSTOS_EINVAL);
+}
+
+static void a_selector_has_all_options(kustos::client &a)
+{
+	notice led;
+	kustos::selector::options o = KUSTOS_SELECTOR_OPTIONS_INIT;
+
+	o.requeues = 1;
+	o.dialect = KUSTOS_DIALECT_KAZOO;
+	kustos::selector one(a, "/cpp/kazoo", &o, [&](const auto &term) {
+		ENSURE(std::string(kustos_hold_path(term.hold()))
+				.find("__lock__") != std::string::npos);
+		led.say(term.token());
+	});
+
+	one.start();
+	ENSURE(led.await(1) > led.await(0));
+	one.close();
+	ENSURE(thrown([&] {
+		kustos::selector(a, "/cpp/kazoo", &o, nullptr);
+	}) == KUSTOS_EINVAL);
+	kustos::selector by_default(a, "/cpp/kazoo", nullptr,
+		[](const auto &) {});
+	ENSURE(by_default.state() == KUSTOS_SELECTOR_IDLE);
+}
+
 /* Reports when it is destroyed. */
 class witness
 {
@@ -460,6 +517,8 @@ int main()
 	several_locks_are_held_together_or_not_at_all(a, b);
 	a_latch_tells_who_leads(a, b);
 	a_selector_leads_while_its_function_runs(a, b);
+	a_latch_has_all_options(a, b);
+	a_selector_has_all_options(a);
 	one_that_is_assigned_over_ends_before_its_functions(a);
 	a.flush(PATIENCE);
 	kustos::client c = std::move(a);
