@@ -21,6 +21,14 @@
  * acquire() gives a hold (<kustos/hold.h>) that any thread may release, and
  * does not nest.  Both may be used on one object; they exclude each other.
  *
+ * How many may wait.  The waits of one object share a node, unless
+ * "local_handoffs" is 0: then each wait has one.  The paths of all ephemeral
+ * nodes of a session, with 4 bytes more for each, may not exceed 700,000 bytes
+ * together (KUSTOS_ELIMIT).  Such a path is 56 bytes longer than that of the
+ * mutex, which counts with chroot and name space: ten thousand waiting nodes
+ * fit if that has 10 bytes, and five thousand if it has 80.  Several clients
+ * share the load.
+ *
  * Threads: every call is safe from any thread and any callback.  A thread must
  * unlock what it has locked before it ends.
  */
@@ -126,12 +134,12 @@ KUSTOS_API void kustos_mutex_destroy(struct kustos_mutex *mutex);
    Returns KUSTOS_OK; KUSTOS_EBUSY if another holds the mutex and "deadline" is
    KUSTOS_NOW; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ELOST if this thread
    holds the mutex but has lost it, and must unlock it first; KUSTOS_ESATURATED
-   if the line's numbers are used up; KUSTOS_EDISCONNECTED if "deadline" is
-   KUSTOS_NOW and there is no connection; and what kustos_create() and
-   kustos_children() return.  Unless KUSTOS_OK is returned, nothing of the
-   attempt stays on the server; after KUSTOS_EUNKNOWN (an answer was lost, and
-   the line may not be listed) a node may stay, but not longer than the session.
-   */
+   if the line's numbers are used up; KUSTOS_ELIMIT if the session can have no
+   further node; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is
+   no connection; and what kustos_create() and kustos_children() return.  Unless
+   KUSTOS_OK is returned, nothing of the attempt stays on the server; after
+   KUSTOS_EUNKNOWN (an answer was lost, and the line may not be listed) a node
+   may stay, but not longer than the session. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 	struct kustos_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
