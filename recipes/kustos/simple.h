@@ -30,7 +30,8 @@
  *   its kustos_hold_multi() still succeeds, and its release deletes the other's
  *   node.  The end of a session has no such gap.
  * - A request to release the lock (kustos_participant_revoke()) replaces the
- *   data of the node, which then no longer shows who holds the lock.
+ *   data of the node: as long as that node is there, nothing in it shows who
+ *   holds the lock.
  * - If the client has resumed the session of an earlier process that held the
  *   lock (struct kustos_client_options), nothing takes the node over.  It stays
  *   for as long as the session lives, and everybody waits, also in this
