@@ -138,13 +138,13 @@ static bool hear(struct consumption *c, struct together_ask *ask,
 	return atomic_load(&ask->answered);
 }
 
-/* Have the item deleted, or come again.  Wait for the answer, but not longer
+/* Have the item deleted, or come again as a new one.  Wait for the answer, but not longer
    than a server that is alive needs, nor after a signal: an outcome that is not
    known by then is not printed. */
 static enum kustos_err end_claim(struct consumption *c,
 	struct kustos_claim *claim, bool again)
 {
-	if (again && (!c->q->requeue || c->unanswered)) {
+	if (again && c->unanswered) {
 		kustos_claim_release(claim);
 		return KUSTOS_OK;
 	}
@@ -178,9 +178,13 @@ static void give_back(struct consumption *c, kustos_deadline by)
 	struct held_item item;
 
 	while (held_take(&c->held, by, &item)) {
-		int code = tell_end(c, item.code,
-			end_claim(c, item.claim, true));
+		enum kustos_err err = KUSTOS_OK;
 
+		if (c->q->requeue)
+			err = end_claim(c, item.claim, true);
+		else
+			kustos_claim_release(item.claim);
+		int code = tell_end(c, item.code, err);
 		if (c->code == 0)
 			c->code = code;
 	}
@@ -195,16 +199,33 @@ static int succeeded(struct consumption *c)
 	return tell_end(c, 0, err);
 }
 
-/* The command has failed.  That does not restart the time that -w sets for the
-   wait for an item.  An item that was tried often enough is released: it is
-   moved away when it is claimed the next time. */
-static void failed(struct consumption *c, int code)
+/* Was the item tried as often as it may be?  Then it is moved away when it is
+   claimed the next time. */
+static bool is_spent(const struct consumption *c)
 {
 	int most = c->q->deliveries;
 
+	return most > 0 && kustos_claim_deliveries(c->claim) >= most;
+}
+
+/* The command cannot be executed, and with no other item it would fare better.
+   That is not the item's fault: where it would be moved away, it is put back as
+   a new one, although it loses its place by that. */
+static void leave(struct consumption *c, int code)
+{
+	if (is_spent(c))
+		(void)tell_end(c, code, end_claim(c, c->claim, true));
+	else
+		kustos_claim_release(c->claim);
+}
+
+/* The command has failed.  That does not restart the time that -w sets for the
+   wait for an item. */
+static void failed(struct consumption *c, int code)
+{
 	tool_say("%s/%s: %s ended with %d", c->q->job.path,
 		kustos_claim_item(c->claim)->name, c->q->job.argv[0], code);
-	if (most == 0 || kustos_claim_deliveries(c->claim) < most) {
+	if (!is_spent(c)) {
 		held_keep(&c->held, c->claim, code);
 		return;
 	}
@@ -220,13 +241,16 @@ static int settle(struct consumption *c, int code)
 
 	if (code == 0)
 		return succeeded(c);
-	if (!j->lost)
+	if (!j->lost && j->under.command.not_executed) {
+		leave(c, code);
+		return code;
+	}
+	if (!j->lost) {
 		failed(c, code);
-	else
-		kustos_claim_release(c->claim);
-	if (j->under.command.not_executed && code != TOOL_LOST)
-		return code; /* and no other item would fare better */
-	if (j->lost && j->sig == 0)
+		return 0;
+	}
+	kustos_claim_release(c->claim);
+	if (j->sig == 0)
 		j->sig = signals_wait(j->signals, BREAK_MS);
 	return 0;
 }

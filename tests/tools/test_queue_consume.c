@@ -53,6 +53,16 @@ START_TEST(a_command_that_cannot_be_executed_ends_it_and_leaves_the_item)
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", JOBS, "/etc/passwd"),
 		126);
 	ck_assert_int_eq(fixture_children(JOBS), 1);
+	ck_assert_int_eq(raw_exists(fixture_address(), FIRST, NULL), 0);
+	/* Nor is it an attempt after which it is moved away. */
+	ck_assert_int_eq(cli_run(&a, "queue", "put", OTHER, "x"), 0);
+	for (int i = 0; i < 5; i++)
+		ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0",
+					 "--deliveries=2", "--dead-letters",
+					 DEAD, OTHER, "/no/such"),
+			127);
+	ck_assert_int_eq(fixture_children(OTHER), 1);
+	ck_assert_int_eq(fixture_children(DEAD), 0);
 }
 END_TEST
 
