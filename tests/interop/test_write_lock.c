@@ -27,7 +27,7 @@ static struct peer peers[2];
 static void first_of(int count, char *path, size_t size)
 {
 	struct raw_names names;
-	const char *first = NULL;
+	const char *first = "";
 
 	ck_assert_int_eq(raw_children(fixture_address(), LINE, &names), 0);
 	ck_assert_int_eq(names.count, count);
