@@ -216,12 +216,12 @@ struct ku_line {
 	int64_t connection;	       /* on which it was last looked at */
 	int children;		       /* as last seen, of all kinds */
 	bool mixed;
-	bool unreadable;       /* which was logged */
-	bool stuck;	       /* a node of ours cannot be deleted; logged,
-				  too */
-	struct ku_watch watch; /* of the children, where all count */
-	struct ku_timer again; /* look again */
-	struct ku_timer guard; /* watch the nodes of holders */
+	bool unreadable; /* which was logged */
+	bool stuck;	 /* a node of ours cannot be deleted: logged */
+	struct ku_request renewal; /* a read of the line's node */
+	struct ku_watch watch;	   /* of the children, where all count */
+	struct ku_timer again;	   /* look again */
+	struct ku_timer guard;	   /* watch the nodes of holders */
 };
 
 /* line.c */
@@ -394,7 +394,7 @@ void ku_line_list(struct ku_line *line);
    far, if that is possible: as a rule for a node that is being made. */
 void ku_line_list_behind(struct ku_line *line);
 
-/* The client is closed: take back the listings that have not been sent.
+/* The client is closed: take back the reads that have not been sent.
    Without a session, the close would wait for them.  The line stays until the
    client is freed. */
 void ku_line_unlist(struct ku_line *line);
@@ -432,8 +432,15 @@ bool ku_place_withdraw_proof(struct ku_place *place);
    proof? */
 bool ku_place_lingers(const struct ku_place *place);
 
+/* Is this the line's node, with data that is empty or a proof? */
+bool ku_proof_fits(const struct ku_line *line, const struct ku_zk_reply *reply);
+
 /* The place starts over: what its proof knows is of an earlier node's time. */
 void ku_proof_outdate(struct kustos_client *client, struct ku_proof *proof);
+
+/* line_renew.c: it has left.  If it was the last one in a line whose numbers are
+   running out, have them start over. */
+void ku_line_renew(const struct ku_place *place);
 
 /* line_follow.c */
 

@@ -304,6 +304,7 @@ void ku_line_unlist(struct ku_line *line)
 {
 	for (int i = 0; i < 2; i++)
 		(void)ku_wire_withdraw(line->client, &line->listings[i]);
+	(void)ku_wire_withdraw(line->client, &line->renewal);
 }
 
 void ku_place_look(struct ku_place *place)

@@ -43,8 +43,7 @@ static bool is_free(const struct ku_line *line, const struct ku_zk_reply *reply)
 	return ku_contender_parse(line->rule, name, &one);
 }
 
-static bool may_replace(const struct ku_line *line,
-	const struct ku_zk_reply *reply)
+bool ku_proof_fits(const struct ku_line *line, const struct ku_zk_reply *reply)
 {
 	/* In a request, version -1 means any version. */
 	return reply->rc == KU_ZK_OK && is_free(line, reply) &&
@@ -151,7 +150,7 @@ static void proof_read(struct ku_request *request,
 
 	if (reply->rc == KU_ZK_OK)
 		line->children = reply->stat->num_children;
-	proof->allowed = !proof->stale && may_replace(line, reply);
+	proof->allowed = !proof->stale && ku_proof_fits(line, reply);
 	proof->stale = false;
 	if (proof->allowed)
 		proof->version = reply->stat->version;

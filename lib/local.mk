@@ -58,7 +58,7 @@ core_sources = \
 	%D%/line_impl.h \
 	%D%/line_crowd.c \
 	%D%/line_follow.c \
-	%D%/line_look.c %D%/line_proof.c \
+	%D%/line_look.c %D%/line_proof.c %D%/line_renew.c \
 	%D%/line_session.c \
 	%D%/line_watch.c \
 	%D%/list.h %D%/listener.c \

@@ -5,36 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From this number on an empty line is deleted, so that its numbers start
-   over. */
-#define RENEW_NUMBER (INT32_C(1) << 30)
-
-/* The last place of a line whose numbers are running out has left: delete the
-   line's node, so that the numbers start over. */
-static void renew(struct ku_line *line)
-{
-	struct kustos_client *client = line->client;
-	struct ku_op *op;
-
-	if (ku_op_new(client, KU_ZK_DELETE, ku_line_path(line), 0, &op) ==
-		KUSTOS_OK)
-		(void)ku_op_start_unowned(op); /* refused if it has children */
-}
-
-static bool is_running_out(int32_t number)
-{
-	return number > RENEW_NUMBER || !ku_number_sound(number);
-}
-
 void ku_place_over(struct ku_place *place)
 {
-	struct ku_line *line = place->line;
-	struct kustos_client *client = line->client;
+	struct kustos_client *client = place->line->client;
 
-	if (place->path != NULL && is_running_out(place->number) &&
-		line->first == NULL && line->waiting == 0 &&
-		ku_session_ready(client))
-		renew(line);
+	ku_line_renew(place);
 	place->over = true;
 	if (place->parting != NULL)
 		ku_parting_end(place->parting);

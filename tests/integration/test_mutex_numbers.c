@@ -191,6 +191,73 @@ START_TEST(S18_a_line_that_is_running_out_begins_anew_when_it_is_empty)
 }
 END_TEST
 
+/* Return whether LINE is still there once all that "client" has begun has
+   ended. */
+static bool line_stays(void)
+{
+	flush(); /* the node of the holder is deleted */
+	flush(); /* the line's node was read */
+	flush(); /* and perhaps deleted */
+	return raw_exists(fixture_address(), LINE, NULL) == 0;
+}
+
+/* The last one deletes the line's node, unless that stores what we did not
+   write. */
+START_TEST(S18_a_line_with_data_of_a_programs_own_stays)
+{
+	static const struct {
+		const char *data;
+		bool stays;
+	} cases[] = {
+		{ "", false },
+		{ "_c_00000000-0000-0000-0000-000000000000-lock-0000000007",
+			false },
+		{ "mine", true },
+	};
+
+	set_up((INT32_C(1) << 30) + 5);
+	ck_assert_int_eq(raw_set(fixture_address(), LINE, cases[_i].data), 0);
+	hold_give(hold_take(mutex));
+	ck_assert(line_stays() == cases[_i].stays);
+	pair_close();
+}
+END_TEST
+
+/* The data is written between the read and the deletion. */
+START_TEST(S18_a_line_stays_if_a_program_writes_into_it_just_then)
+{
+	set_up((INT32_C(1) << 30) + 5);
+	pair_close();
+	pair_open_behind_proxy(T_MS, 0);
+	struct kustos_hold *hold = hold_take(mutex);
+	pair_settle();
+	proxy_set_delay(proxy, 0, 300); /* of what it is answered */
+	proxy_reset_counts(proxy);
+	hold_give(hold);
+	test_eventually(proxy_count(proxy, ZK_OP_GET) > 0, 5000);
+	ck_assert_int_eq(raw_set(fixture_address(), LINE, "mine"), 0);
+	proxy_set_delay(proxy, 0, 0);
+	ck_assert(line_stays());
+	pair_close();
+}
+END_TEST
+
+/* A stock kazoo lock makes it once and relies on it. */
+START_TEST(S18_a_line_of_kazoos_dialect_stays)
+{
+	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct kustos_mutex *plain = NULL;
+
+	set_up((INT32_C(1) << 30) + 5);
+	o.dialect = KUSTOS_DIALECT_KAZOO;
+	check_err(kustos_mutex_create(client, LINE, &o, &plain), KUSTOS_OK);
+	hold_give(hold_take(plain));
+	ck_assert(line_stays());
+	kustos_mutex_destroy(plain);
+	pair_close();
+}
+END_TEST
+
 /* At the end some servers repeat the last number, others go on below zero. */
 START_TEST(S18_a_line_that_has_run_out_begins_anew_when_it_is_empty)
 {
@@ -202,7 +269,7 @@ START_TEST(S18_a_line_that_has_run_out_begins_anew_when_it_is_empty)
 		err = kustos_mutex_acquire(mutex, SOON, NULL, &hold);
 		ck_assert(err == KUSTOS_OK || err == KUSTOS_ESATURATED);
 		ck_assert(i > 0 || err == KUSTOS_ESATURATED);
-		flush();
+		(void)line_stays(); /* let it end */
 	}
 	check_err(err, KUSTOS_OK);
 	ck_assert_str_eq(number_of(hold), "0000000000");
@@ -221,6 +288,11 @@ int main(void)
 	tcase_add_test(t, S18_numbers_that_have_run_out_never_give_two_holders);
 	tcase_add_test(t,
 		S18_a_line_that_is_running_out_begins_anew_when_it_is_empty);
+	tcase_add_loop_test(t, S18_a_line_with_data_of_a_programs_own_stays, 0,
+		3);
+	tcase_add_test(t,
+		S18_a_line_stays_if_a_program_writes_into_it_just_then);
+	tcase_add_test(t, S18_a_line_of_kazoos_dialect_stays);
 	tcase_add_loop_test(t,
 		S18_a_line_that_has_run_out_begins_anew_when_it_is_empty, 0, 2);
 	return fixture_main(s);
