@@ -34,7 +34,7 @@ static void first_of(int count, char *path, size_t size)
 	for (int i = 0; i < count; i++) {
 		const char *number = strrchr(names.names[i], '-');
 
-		if (first == NULL || strcmp(number, strrchr(first, '-')) < 0)
+		if (i == 0 || strcmp(number, strrchr(first, '-')) < 0)
 			first = names.names[i];
 	}
 	snprintf(path, size, LINE "/%s", first);
