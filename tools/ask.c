@@ -49,6 +49,8 @@ static int not_granted(const struct ask *a)
 
 	if (j->sig != 0)
 		return TOOL_SIGNAL + j->sig;
+	if (a->err == KUSTOS_ECANCELED)
+		return job_asked(j);
 	if (a->err == KUSTOS_EBUSY) {
 		if (!a->explained && !a->options.quiet)
 			tool_say("%s: %s", j->path,
@@ -69,8 +71,8 @@ static int not_granted(const struct ask *a)
 		a->err);
 }
 
-/* Wait for the grant.  A signal that ends the wait takes effect only once the
-   place in line has been given up. */
+/* Wait for the grant.  What ends the wait, a signal or a request for a lock that
+   is already had, takes effect only once all places have been given up. */
 static int acquire(struct ask *a)
 {
 	bool looks = a->calls->look != NULL;
@@ -86,10 +88,10 @@ static int acquire(struct ask *a)
 		int sig = under_wait(&j->under, looks ? LOOK_MS : -1);
 
 		looks = looks && a->calls->look(a);
-		if (sig != 0 && j->sig == 0) {
+		if (j->sig == 0)
 			j->sig = sig;
+		if (j->sig != 0 || atomic_load(&j->under.asked))
 			kustos_cancel_fire(a->cancel);
-		}
 	}
 	if (looks)
 		(void)a->calls->look(a);

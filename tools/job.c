@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define MORE_MAX 4
+#define ASKED "asked for back"
 #define CLOSE_MS 500 /* in which a server that is alive has learned of it */
 
 int job_check(const struct job *j)
@@ -187,12 +188,17 @@ static int run_under(struct job *j, struct kustos_hold *const *holds, int count)
 	return code;
 }
 
+static bool is_lost(struct kustos_hold *part)
+{
+	return part != NULL && kustos_hold_state(part) == KUSTOS_HOLD_LOST;
+}
+
 /* Return the paths of those parts of the hold that were lost, or asked for,
-   which the caller frees; NULL if there is no memory, or no such part. */
+   which the caller frees; NULL if there is no memory, or no such part.  There
+   need not be a hold to see what was asked for. */
 static char *some_paths(const struct job *j, struct kustos_hold *hold,
 	bool lost)
 {
-	struct kustos_hold *part;
 	const char *space = "";
 	char *text = NULL;
 	size_t size;
@@ -200,8 +206,8 @@ static char *some_paths(const struct job *j, struct kustos_hold *hold,
 
 	if (out == NULL)
 		return NULL;
-	for (size_t i = 0; (part = kustos_hold_part(hold, i)) != NULL; i++) {
-		if (lost ? kustos_hold_state(part) != KUSTOS_HOLD_LOST
+	for (int i = 0; i < j->tool->path_count; i++) {
+		if (lost ? !is_lost(kustos_hold_part(hold, (size_t)i))
 			 : !atomic_load(&j->asked[i]))
 			continue;
 		fprintf(out, "%s%s", space, j->paths[i]);
@@ -241,9 +247,18 @@ int job_run(struct job *j, struct kustos_hold *const *holds, int count)
 		paths = some_paths(j, holds[0], lost);
 	tell_lost(j, paths != NULL ? paths : j->path,
 		lost			   ? "lost"
-			: j->under.revoked ? "asked for back"
+			: j->under.revoked ? ASKED
 					   : "about to be lost",
 		code);
+	free(paths);
+	return TOOL_LOST;
+}
+
+int job_asked(const struct job *j)
+{
+	char *paths = some_paths(j, NULL, false);
+
+	tell_lost(j, paths != NULL ? paths : j->path, ASKED, 0);
 	free(paths);
 	return TOOL_LOST;
 }

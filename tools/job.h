@@ -55,6 +55,10 @@ int job_left_ms(kustos_deadline deadline);
    that. */
 int job_run(struct job *j, struct kustos_hold *const *holds, int count);
 
+/* Some of what the command needs was asked for before all of it was there:
+   print that, and return TOOL_LOST.  The command was not started. */
+int job_asked(const struct job *j);
+
 /* Close the client.  If no server can be told soon of the end, signals end this
    process from then on: it has nothing else to do. */
 void job_close(struct job *j);

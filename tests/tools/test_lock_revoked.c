@@ -179,6 +179,26 @@ START_TEST(a_leader_that_is_asked_has_all_of_the_grace_and_leads_alone)
 }
 END_TEST
 
+/* Otherwise who has asked would wait for somebody else's lock. */
+START_TEST(who_is_asked_for_one_of_several_does_not_wait_for_the_others)
+{
+	cli_start(&b, "lock", "/m", "--", "sh", "-c", "echo held; read go");
+	cli_hears(&b, "held\n");
+	cli_start(&a, "lock", SESSION, "--revocable", "/m", "/l", "--", "sleep",
+		"1000");
+	test_within(fixture_children("/m") == 2, CLI_MS);
+	ask_for("/l");
+	ck_assert_int_eq(cli_end(&a), 122);
+	ck_assert_str_eq(a.err_text,
+		"kustos: /l: the lock was asked for back before sleep could "
+		"start\n");
+	ck_assert_int_eq(fixture_children("/l"), 0);
+	ck_assert_int_eq(fixture_children("/m"), 1);
+	cli_type(&b, "go\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos lock --revocable");
@@ -195,5 +215,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		a_leader_that_is_asked_has_all_of_the_grace_and_leads_alone, 0,
 		2);
+	tcase_add_test(t,
+		who_is_asked_for_one_of_several_does_not_wait_for_the_others);
 	return fixture_main(s);
 }
