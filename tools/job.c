@@ -156,6 +156,13 @@ static int64_t grace_of(const struct job *j, int timeout_ms)
 	return j->grace_ms < longest ? j->grace_ms : longest;
 }
 
+/* There is no memory for the command's environment. */
+static void not_run(struct job *j)
+{
+	tool_say("%s is not run: out of memory", j->argv[0]);
+	under_abandon(&j->under);
+}
+
 static int run_under(struct job *j, struct kustos_hold *const *holds, int count)
 {
 	struct kustos_session session = KUSTOS_SESSION_INIT;
@@ -183,6 +190,8 @@ static int run_under(struct job *j, struct kustos_hold *const *holds, int count)
 		(count == 0 || (env[2] != NULL && env[3] != NULL)))
 		code = under_run(&j->under, holds, count, lines, grace_ms,
 			session.timeout_ms / 32 + 1);
+	else
+		not_run(j);
 	for (int i = 0; i < 4; i++)
 		free(env[i]);
 	return code;
