@@ -324,7 +324,7 @@ static void touch_first(struct actor *a)
 	touch->sim = a->it.sim;
 	touch->post = post;
 	post->touched = true;
-	const char *data = one_in(a, 2) ? "__REVOKE__" : "whatever";
+	const char *data = a->it.index % 2 ? "__REVOKE__" : "whatever";
 	if (kustos_set_async(a->it.client, post->path, data, strlen(data), -1,
 		    sim_now(a->it.sim) + TIMEOUT_NS, NULL, touched,
 		    touch) != KUSTOS_OK)

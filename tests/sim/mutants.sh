@@ -22,7 +22,7 @@
 # Throttled requests are left out, except in scenarios that always had them: they
 # would change which seeds find the rare bugs.
 scenario=client how=try with='' without=throttle
-seeds=${MUTANT_SEEDS:-200}
+seeds=${MUTANT_SEEDS:-1000}
 steps=${MUTANT_STEPS:-20000}
 : "${srcdir:=.}" "${CC:=cc}" "${sim_objects:?}" "${sim_libs:?}"
 work=$(mktemp -d) || exit 99
