@@ -438,8 +438,8 @@ bool ku_proof_fits(const struct ku_line *line, const struct ku_zk_reply *reply);
 /* The place starts over: what its proof knows is of an earlier node's time. */
 void ku_proof_outdate(struct kustos_client *client, struct ku_proof *proof);
 
-/* line_renew.c: it has left.  If it was the last one in a line whose numbers are
-   running out, have them start over. */
+/* line_renew.c: it has left.  If it was the last one in a line whose numbers
+   are running out, have them start over. */
 void ku_line_renew(const struct ku_place *place);
 
 /* line_follow.c */

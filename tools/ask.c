@@ -71,8 +71,8 @@ static int not_granted(const struct ask *a)
 		a->err);
 }
 
-/* Wait for the grant.  What ends the wait, a signal or a request for a lock that
-   is already had, takes effect only once all places have been given up. */
+/* Wait for the grant.  What ends the wait, a signal or a request for a lock
+   that is already had, takes effect only once all places have been given up. */
 static int acquire(struct ask *a)
 {
 	bool looks = a->calls->look != NULL;

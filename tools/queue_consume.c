@@ -138,9 +138,9 @@ static bool hear(struct consumption *c, struct together_ask *ask,
 	return atomic_load(&ask->answered);
 }
 
-/* Have the item deleted, or come again as a new one.  Wait for the answer, but not longer
-   than a server that is alive needs, nor after a signal: an outcome that is not
-   known by then is not printed. */
+/* Have the item deleted, or come again as a new one.  Wait for the answer, but
+   not longer than a server that is alive needs, nor after a signal: an outcome
+   that is not known by then is not printed. */
 static enum kustos_err end_claim(struct consumption *c,
 	struct kustos_claim *claim, bool again)
 {
