@@ -129,6 +129,7 @@ struct ku_place {
 	bool starting; /* in ku_place_take() */
 	bool lost;
 	bool revoked;	     /* somebody asked for its release */
+	bool bare;	     /* as its kind, which may be gone before it */
 	enum kustos_err err; /* why it ended while starting */
 	int64_t asked_mzxid; /* of the request that was reported, or is kept in
 				"revoked" */

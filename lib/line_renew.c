@@ -51,7 +51,7 @@ void ku_line_renew(const struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 
-	if (place->path == NULL || place->kind->bare ||
+	if (place->path == NULL || place->bare ||
 		!is_running_out(place->number) || !is_empty(line) ||
 		!ku_session_ready(line->client) ||
 		ku_request_busy(&line->renewal))

@@ -213,6 +213,7 @@ static struct ku_place *place_new(struct ku_line *line,
 	memcpy(copy, len > 0 ? data : "", len);
 	place->line = line;
 	place->kind = kind;
+	place->bare = kind->bare;
 	place->data = copy;
 	place->len = len;
 	place->owner = owner;
