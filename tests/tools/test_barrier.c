@@ -261,14 +261,43 @@ START_TEST(a_member_that_is_lost_while_its_command_runs_gives_122)
 }
 END_TEST
 
+/* Return how many requests the server has had from a session. */
+static int requests_of(int64_t session)
+{
+	char all[8192], id[40];
+	int count = -1;
+
+	ck_assert_uint_gt(
+		fourletter(fixture_address(), "cons", all, sizeof(all)), 0);
+	snprintf(id, sizeof(id), "sid=0x%llx,", (unsigned long long)session);
+	for (char *rest = NULL, *line = strtok_r(all, "\n", &rest);
+		line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+		const char *had = strstr(line, "recved=");
+
+		if (had != NULL && strstr(line, id) != NULL)
+			ck_assert_int_eq(sscanf(had, "recved=%d", &count), 1);
+	}
+	ck_assert_int_ge(count, 0);
+	return count;
+}
+
+/* Wait until the session's client knows of all changes so far: a heartbeat is
+   sent after the answer to the one before, which comes behind all events. */
+static void until_known(int64_t session)
+{
+	int before = requests_of(session);
+
+	test_within(requests_of(session) >= before + 2, CLI_MS);
+}
+
 /* It has waited for another member, so its node is watched. */
 START_TEST(a_member_whose_node_was_deleted_while_its_command_runs_gives_122)
 {
 	struct raw_stat stat;
 	char path[256];
 
-	cli_start(&a, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",
-		"echo began; read go; exit 3");
+	cli_start(&a, "barrier", "enter", "--session-timeout=6000", "-n2", STEP,
+		"--", "sh", "-c", "echo began; read go; exit 3");
 	test_within(members() == 1 &&
 			fourletter_has(fixture_address(), "wchs",
 				"Total watches:2"),
@@ -282,6 +311,7 @@ START_TEST(a_member_whose_node_was_deleted_while_its_command_runs_gives_122)
 	test_within(
 		fourletter_has(fixture_address(), "wchs", "Total watches:0"),
 		CLI_MS);
+	until_known(stat.ephemeral_owner);
 	cli_type(&a, "go\n");
 	ck_assert_int_eq(cli_end(&a), 122);
 	cli_hears_error(&a,
