@@ -126,7 +126,8 @@ static void look_around(struct runner *r)
 	ck_assert(!kustos_latch_leads(r->latch));
 }
 
-START_TEST(a_leader_that_closes_is_told_before_the_next_begins)
+/* "ours" leads, and looks around when it is told of its loss; "theirs" waits. */
+static void lead_and_look_around(void)
 {
 	runner_make(&ours, client, NULL);
 	ours.on_lost = look_around;
@@ -134,6 +135,11 @@ START_TEST(a_leader_that_closes_is_told_before_the_next_begins)
 	runner_leads(&ours);
 	runner_run(&theirs, other, NULL);
 	line_wait(2);
+}
+
+START_TEST(a_leader_that_closes_is_told_before_the_next_begins)
+{
+	lead_and_look_around();
 	kustos_latch_close(ours.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&theirs);
 	ck_assert_int_eq(ours.losses, 1);
@@ -153,12 +159,7 @@ END_TEST
 /* A request is polite: nobody leads before its callback has returned. */
 START_TEST(a_leader_that_another_asks_is_told_before_the_next_begins)
 {
-	runner_make(&ours, client, NULL);
-	ours.on_lost = look_around;
-	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
-	runner_leads(&ours);
-	runner_run(&theirs, other, NULL);
-	line_wait(2);
+	lead_and_look_around();
 	check_err(kustos_participant_revoke(other, ours.node, SOON, NULL),
 		KUSTOS_OK);
 	runner_leads(&theirs);

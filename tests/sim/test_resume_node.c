@@ -36,7 +36,7 @@ static int gains;
 static struct {
 	bool on, watch;
 	enum ku_zk_kind kind;
-	enum { GOES, IS_REPLACED, IS_WRITTEN, IS_NOT_READ, IS_LOST } what;
+	enum event { GOES, IS_REPLACED, IS_WRITTEN, IS_NOT_READ, IS_LOST } what;
 } next;
 static int memory; /* so many allocations succeed at the answer; -1: all */
 static ku_zk_done_fn *done_then;
@@ -195,17 +195,23 @@ START_TEST(it_leads_on_and_what_it_gives_back_is_gone)
 }
 END_TEST
 
-/* Between the search and the look, or between the look and the write. */
-START_TEST(S09_a_node_that_goes_just_then_is_made_anew)
+/* Come again, and have this happen between the search and the look, if "early",
+   or between the look and the write. */
+static void resume_while(enum event what, bool early)
 {
 	come_again(true);
 	next.on = true;
-	next.what = GOES;
-	next.watch = _i == 0;
-	next.kind = _i == 0 ? KU_ZK_GET : KU_ZK_SET;
+	next.what = what;
+	next.watch = early;
+	next.kind = early ? KU_ZK_GET : KU_ZK_SET;
 	resume();
 	run_ms(AGAIN_MS);
 	ck_assert(!next.on);
+}
+
+START_TEST(S09_a_node_that_goes_just_then_is_made_anew)
+{
+	resume_while(GOES, _i == 0);
 	ck_assert_int_gt(check_leads(), left);
 	if (_i == 0)
 		ck_assert_int_eq(gains, 1); /* never in the old term */
@@ -216,14 +222,7 @@ START_TEST(S03_a_node_that_another_has_made_just_then_is_its_own)
 {
 	struct kustos_stat stat;
 
-	come_again(true);
-	next.on = true;
-	next.what = IS_REPLACED;
-	next.watch = _i == 0;
-	next.kind = _i == 0 ? KU_ZK_GET : KU_ZK_SET;
-	resume();
-	run_ms(AGAIN_MS);
-	ck_assert(!next.on);
+	resume_while(IS_REPLACED, _i == 0);
 	ck_assert(!kustos_latch_leads(latch));
 	ck_assert(model_stat(bench.model, NODE, &stat));
 	ck_assert(stat.ephemeral_owner != client->session.id);
@@ -237,14 +236,7 @@ END_TEST
 /* The former process is alive, and writes there. */
 START_TEST(S03_a_node_in_which_another_writes_is_given_up)
 {
-	come_again(true);
-	next.on = true;
-	next.what = IS_WRITTEN;
-	next.watch = _i == 0;
-	next.kind = _i == 0 ? KU_ZK_GET : KU_ZK_SET;
-	resume();
-	run_ms(AGAIN_MS);
-	ck_assert(!next.on);
+	resume_while(IS_WRITTEN, _i == 0);
 	ck_assert_int_gt(check_leads(), left);
 }
 END_TEST
