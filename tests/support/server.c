@@ -7,7 +7,9 @@
 #include "reaper.h"
 #include "server_parts.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +19,13 @@
 
 #define JAVA_DIR "/usr/share/java/"
 #define CLASSES "/etc/zookeeper/conf:" JAVA_DIR "zookeeper.jar"
-#define LOGGING ":" JAVA_DIR "slf4j-simple.jar" /* quiet without it */
+#define LOGGING ":" JAVA_DIR "slf4j-simple.jar" /* if it is there */
 #define MAIN "org.apache.zookeeper.server."
 #define START_MS 30000 /* for a machine that is busy with other tests */
 #define STOP_MS START_MS
 #define MAX_ARGS 40
+#define DIR_SIZE 288
+#define PATH_SIZE (DIR_SIZE + 16) /* of what is in there */
 
 struct server {
 	struct reaper *reaper;
@@ -35,7 +39,7 @@ struct server {
 	int port;
 	char ip[32];
 	char address[48];
-	char dir[288];
+	char dir[DIR_SIZE];
 	char *config;
 	char *jvm;
 };
@@ -103,9 +107,15 @@ int server_port(struct server *s)
 	return reaper_reserve(s->reaper, s->slot, s->ip);
 }
 
+/* Put the name of the directory with snapshots and logs into "path". */
+static void stored(const struct server *s, char path[PATH_SIZE])
+{
+	snprintf(path, PATH_SIZE, "%s/data/version-2", s->dir);
+}
+
 static FILE *create(const struct server *s, const char *name)
 {
-	char path[sizeof(s->dir) + 16];
+	char path[PATH_SIZE];
 
 	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
 	return fopen(path, "we");
@@ -113,7 +123,7 @@ static FILE *create(const struct server *s, const char *name)
 
 static int write_id(const struct server *s, int id)
 {
-	char path[sizeof(s->dir) + 16];
+	char path[PATH_SIZE];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/data", s->dir);
@@ -156,6 +166,27 @@ static int add(const char **argv, int n, const char *const *more)
 	return n;
 }
 
+#define LOG_HEADER 16 /* bytes, before the first transaction */
+
+/* A server that is killed just as it begins a log leaves one without a whole
+   header.  Version 3.8.0 does not start with such a log, which holds nothing. */
+static void remove_headless_logs(const struct server *s)
+{
+	char path[PATH_SIZE];
+	const struct dirent *d;
+	struct stat st;
+
+	stored(s, path);
+	DIR *dir = opendir(path);
+	while (dir != NULL && (d = readdir(dir)) != NULL)
+		if (strncmp(d->d_name, "log.", 4) == 0 &&
+			fstatat(dirfd(dir), d->d_name, &st, 0) == 0 &&
+			st.st_size < LOG_HEADER)
+			unlinkat(dirfd(dir), d->d_name, 0);
+	if (dir != NULL)
+		closedir(dir);
+}
+
 int server_launch(struct server *s)
 {
 	/* With these the server starts in half a second, stays small and does
@@ -170,8 +201,9 @@ int server_launch(struct server *s)
 		"-Dzookeeper.preAllocSize=1024",
 		NULL,
 	};
-	static const char *const messages[] = {
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+	const char *const messages[] = {
+		s->log ? "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+		       : "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 		"-Dorg.slf4j.simpleLogger.showDateTime=true",
 		NULL,
 	};
@@ -191,10 +223,11 @@ int server_launch(struct server *s)
 		if (*arg != '\0' && n < MAX_ARGS - 4)
 			argv[n++] = arg;
 	argv[n++] = "-cp";
-	argv[n++] = s->log ? CLASSES LOGGING : CLASSES;
+	argv[n++] = CLASSES LOGGING;
 	argv[n++] = s->ensemble ? MAIN "quorum.QuorumPeerMain"
 				: MAIN "ZooKeeperServerMain";
 	argv[n] = "zoo.cfg";
+	remove_headless_logs(s);
 	err = reaper_spawn(s->reaper, s->slot, argv);
 	free(jvm);
 	return err;
@@ -202,7 +235,7 @@ int server_launch(struct server *s)
 
 void server_complain(const struct server *s)
 {
-	char path[sizeof(s->dir) + 16];
+	char path[PATH_SIZE];
 	char line[256];
 	FILE *f;
 
@@ -305,12 +338,12 @@ int server_restart(struct server *s)
 
 int server_wipe(struct server *s)
 {
-	char path[sizeof(s->dir) + 16];
+	char path[PATH_SIZE];
 
 	if (server_pid(s) != 0)
 		return -1;
 	/* The file beside it, with the number in the ensemble, must stay. */
-	snprintf(path, sizeof(path), "%s/data/version-2", s->dir);
+	stored(s, path);
 	return access(path, F_OK) < 0 ? 0 : remove_tree(path);
 }
 

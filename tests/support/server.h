@@ -24,7 +24,7 @@ struct server_options {
 	const char *ip;	    /* 127.0.0.1 */
 	const char *config; /* further lines for the configuration file */
 	const char *jvm;    /* further arguments of java: "-Da=1 -Db=2" */
-	bool log;	    /* have the server log its warnings */
+	bool log;	    /* have it log warnings besides errors */
 	bool shipped;	    /* settings as shipped: slow to start, and waits
 			       for the disk before it answers */
 };

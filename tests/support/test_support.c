@@ -13,6 +13,7 @@
 #include "server_parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,6 +374,41 @@ START_TEST(without_java_there_is_a_reason_to_skip)
 }
 END_TEST
 
+START_TEST(a_server_that_was_killed_as_it_began_a_log_comes_up)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/data/version-2/log.fff",
+		server_dir(fixture_server()));
+	ck_assert_int_eq(server_kill(fixture_server()), 0);
+	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "ZKLG", 4), 4);
+	close(fd);
+	ck_assert_int_eq(server_restart(fixture_server()), 0);
+}
+END_TEST
+
+START_TEST(a_server_that_does_not_start_says_why)
+{
+	struct server_options o = { .config = "clientPort=nonsense\n" };
+	char path[512], log[4096] = "";
+	struct server *s = server_prepare(&o);
+
+	ck_assert_ptr_nonnull(s);
+	ck_assert_int_eq(server_configure(s, NULL, 0), 0);
+	ck_assert_int_eq(server_launch(s), 0);
+	ck_assert_int_lt(server_wait(s, PATIENCE_MS), 0);
+	snprintf(path, sizeof(path), "%s/log", server_dir(s));
+	FILE *f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	(void)!fread(log, 1, sizeof(log) - 1, f);
+	fclose(f);
+	ck_assert_msg(strstr(log, "nonsense") != NULL, "%s", log);
+	server_free(s);
+}
+END_TEST
+
 START_TEST(a_port_stays_reserved_while_its_server_is_down)
 {
 	struct sockaddr_in a;
@@ -400,9 +436,12 @@ int main(void)
 		a_paused_server_is_silent_and_keeps_its_connections);
 	tcase_add_test(one, the_raw_client_reads_what_it_wrote);
 	tcase_add_test(one, a_killed_session_loses_its_ephemerals_at_once);
+	tcase_add_test(one,
+		a_server_that_was_killed_as_it_began_a_log_comes_up);
 	tcase_add_test(one, a_port_stays_reserved_while_its_server_is_down);
 	tcase_add_test(one,
 		a_fork_killed_in_the_middle_of_a_question_does_no_harm);
+	tcase_add_test(own, a_server_that_does_not_start_says_why);
 	tcase_add_test(own, a_paused_child_is_silent_until_resumed);
 	tcase_add_test(own, figures_of_the_process_follow_what_it_does);
 	tcase_add_test(own, without_java_there_is_a_reason_to_skip);
