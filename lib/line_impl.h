@@ -146,7 +146,9 @@ struct ku_place {
 			   to a limit */
 	int64_t czxid;
 	int64_t session_id;
-	int32_t version;	      /* of its data, as we wrote or found it */
+	int32_t version; /* of the data that we wrote: 0 in a node that we have
+			    made, even if another has written by the time
+			    that it is found */
 	struct ku_writing *writings;  /* the oldest first */
 	struct ku_place *prev, *next; /* of ours in this line, by number */
 	struct ku_place *writer;      /* the nearest exclusive one before it */

@@ -37,7 +37,6 @@ void ku_place_made(struct ku_place *place)
 	ku_op_slim(op);
 	place->path = op->out_path;
 	place->czxid = op->out_stat.czxid;
-	place->version = op->out_stat.version;
 	place->session_id = op->out_stat.ephemeral_owner;
 }
 
@@ -150,6 +149,7 @@ void ku_place_restart(struct ku_place *place)
 
 	ku_place_stop_writing(place); /* into the old one */
 	place->revoked = false;
+	place->version = 0;
 	if (place->line->rule->seat) {
 		ku_seat_restart(place);
 		return;
@@ -307,6 +307,7 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 	}
 	if (err != KUSTOS_OK)
 		return err;
+	place->version = stat->version;
 	place->op->ended = created;
 	place->op->owner = place;
 	ku_lines_join(place);

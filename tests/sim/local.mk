@@ -228,6 +228,7 @@ sim_tests += %D%/test_tries
 sim_tests += %D%/test_unheard
 sim_tests += %D%/test_vigil
 sim_tests += %D%/test_waiting
+sim_tests += %D%/test_written_early
 
 # The client survives the simulator, and old bugs put back into it do not.
 sim_scripts = %D%/mutants.sh
