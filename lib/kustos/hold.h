@@ -75,7 +75,11 @@ KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
    of anybody else is touched; or KUSTOS_EINVAL, and nothing happens, if
    something else releases the hold: a part of several is released with the
    whole, and while the others are still waited for it goes if that wait is
-   cancelled; the hold of a thread's lock() is released by unlock(). */
+   cancelled; the hold of a thread's lock() is released by unlock().  Three
+   others are not refused, but are not the program's to release either: that of
+   kustos_semaphore_mutex_lock(), which its unlock() releases; that of a term,
+   which its latch or selector releases; and that of a claim, which ends with
+   the claim. */
 KUSTOS_API enum kustos_err kustos_hold_release(struct kustos_hold *hold);
 
 /* Return the state at this instant, as the clock decides it. */
