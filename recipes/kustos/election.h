@@ -19,8 +19,11 @@
  * session and a deleted path do not end it.
  *
  * Whoever asks for leadership (kustos_participant_revoke()) has it given up:
- * "on_lost" is called, and others lead when that has returned.  No other client
- * may write anything else into the node: then leadership is lost at once.
+ * "on_lost" is called, and others lead when that has returned.  But with
+ * "one_node" nobody stands in line, so the same latch may lead again, and
+ * usually does: to have others lead, close it, and make another one later.  No
+ * other client may write anything else into the node: then leadership is lost
+ * at once.
  *
  * A clock decides whether it leads (<kustos/hold.h>): it stops leading before
  * another can begin, even if no server can be reached.
