@@ -3,8 +3,9 @@
  *
  * Invariants
  *   G1  The group is sent SIGKILL before the time that was last fed is over.
- *   G2  Once it was sent SIGTERM there is no way back, and the time of its
- *       SIGKILL is fixed: the command is ending, and what is fed is ignored.
+ *   G2  Once it was sent SIGTERM there is no way back: the command is ending,
+ *       and what is fed is ignored.  The time of its SIGKILL is fixed then, but
+ *       for a loss that is told of later, which makes it earlier, once.
  *   G3  No other group can have got the group's id: its owner reaps the
  *       group's leader only after guard_end().
  */
@@ -66,6 +67,7 @@ struct watch {
 	struct guard_page *page;
 	bool orphaned;
 	bool killed;
+	bool hurried;	 /* "kill_ns" is that of a lock that is lost */
 	int64_t kill_ns; /* 0 before SIGTERM */
 };
 
@@ -76,6 +78,7 @@ static void begin(struct watch *w, int64_t now, int64_t until, int64_t grace)
 	int64_t patience = lost ? earlier(grace, SUDDEN_NS) : grace;
 
 	atomic_store(&page->acted, true);
+	w->hurried = lost;
 	w->kill_ns = earlier(until - grace / KILL_PART, now + patience);
 	if (now >= w->kill_ns)
 		return;
@@ -84,6 +87,13 @@ static void begin(struct watch *w, int64_t now, int64_t until, int64_t grace)
 	   But if it has lost the lock it had better stay stopped. */
 	if (!lost)
 		kill(-atomic_load(&page->group), SIGCONT);
+}
+
+/* The group was asked to end while the lock was held, and now it is lost. */
+static void hurry(struct watch *w, int64_t now)
+{
+	w->hurried = true;
+	w->kill_ns = earlier(w->kill_ns, now + SUDDEN_NS);
 }
 
 /* Do what is due and return when to look again, 0 for never. */
@@ -102,6 +112,8 @@ static int64_t act(struct watch *w)
 			return until - grace;
 		begin(w, now, until, grace);
 	}
+	if (!w->hurried && atomic_load(&page->lost))
+		hurry(w, now);
 	if (now < w->kill_ns)
 		return w->kill_ns;
 	w->killed = true;

@@ -39,7 +39,7 @@ void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms);
 void guard_lost(struct guard *g);
 
 /* Tell it that the lock is held, but is to be given back: the group has all of
-   the grace to end. */
+   the grace to end, unless the lock is lost meanwhile. */
 void guard_ask(struct guard *g);
 
 /* Return whether it has begun to end the group. */

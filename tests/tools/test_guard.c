@@ -91,6 +91,28 @@ START_TEST(S27_a_command_that_is_deaf_is_not_left_until_the_end)
 }
 END_TEST
 
+/* Whoever has asked for the lock waits until the command has ended; but who
+   gets a lock that was lost does not. */
+START_TEST(S27_a_loss_ends_the_patience_with_a_command_that_was_asked)
+{
+	struct guard g;
+	int status;
+
+	ck_assert_int_eq(guard_start(&g), 0);
+	pid_t command = start_command(SIG_IGN);
+	guard_feed(&g, guard_now(), LONG_MS);
+	guard_arm(&g, command, LONG_MS / 4);
+	guard_ask(&g);
+	test_eventually(guard_acted(&g), 5000);
+	test_eventually(sleeps_s(g.pid) > 0, 5000);
+	ck_assert_int_eq(waitpid(command, &status, WNOHANG), 0);
+	guard_lost(&g);
+	test_within(waitpid(command, &status, WNOHANG) == command, 10000);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	ck_assert_int_eq(guard_end(&g), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("guard");
@@ -98,5 +120,7 @@ int main(void)
 
 	tcase_add_test(t, S27_a_time_that_gets_shorter_is_heeded);
 	tcase_add_test(t, S27_a_command_that_is_deaf_is_not_left_until_the_end);
+	tcase_add_test(t,
+		S27_a_loss_ends_the_patience_with_a_command_that_was_asked);
 	return fixture_main(s);
 }

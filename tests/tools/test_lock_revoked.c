@@ -17,6 +17,10 @@
 #define GRACE "--grace=2"
 #define GRACE_MS 2000
 
+/* As long as it can be. */
+#define LONG_GRACE "--grace=10"
+#define LONG_GRACE_MS 10000
+
 static struct cli a, b, c;
 
 static void set_up(void)
@@ -153,6 +157,33 @@ START_TEST(who_is_asked_in_line_does_not_keep_the_lock)
 }
 END_TEST
 
+/* The next one does not wait for the command of somebody whose lock was
+   broken. */
+START_TEST(who_is_asked_and_loses_the_lock_has_not_all_of_the_grace)
+{
+	int64_t start_ms;
+
+	cli_start(&a, "lock", SESSION, LONG_GRACE, "--revocable", "/l", "--",
+		"sh", "-c",
+		"trap 'echo asked' TERM; echo held\n"
+		"while :; do sleep 0.02; done");
+	cli_hears(&a, "held\n");
+	cli_start(&b, "lock", "/l", "echo", "next");
+	test_within(fixture_children("/l") == 2, CLI_MS);
+	ask_for("/l");
+	cli_hears(&a, "asked\n");
+	start_ms = test_now_ms();
+	ck_assert_int_eq(cli_run(&c, "break", "-y", "/l"), 0);
+	ck_assert_int_eq(cli_end(&a), 122);
+	ck_assert_int_lt(test_now_ms() - start_ms, LONG_GRACE_MS / 2);
+	cli_hears_error(&a,
+		"kustos: /l: the lock was lost while sh ran, which ended with "
+		"137\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+	cli_hears(&b, "next\n");
+}
+END_TEST
+
 /* A leader is asked as politely: nobody else leads while its command runs. */
 START_TEST(a_leader_that_is_asked_has_all_of_the_grace_and_leads_alone)
 {
@@ -208,6 +239,8 @@ int main(void)
 	tcase_add_loop_test(t, a_lock_that_is_asked_for_is_given_back, 0, 4);
 	tcase_add_test(t, each_process_of_the_command_is_asked);
 	tcase_add_test(t, who_does_not_end_has_all_of_the_grace);
+	tcase_add_test(t,
+		who_is_asked_and_loses_the_lock_has_not_all_of_the_grace);
 	tcase_add_test(t, who_cannot_be_asked_goes_on);
 	tcase_add_loop_test(t, of_several_locks_one_is_enough_and_is_named, 0,
 		2);
