@@ -26,10 +26,10 @@ static int64_t session_of(const struct job *j)
 	return now.session_id;
 }
 
-/* The retry policy of the client gives up after a time without a server. */
-static bool gave_up(enum kustos_err err)
+/* Nobody can tell whether it was done.  To do it twice does no harm. */
+static bool is_unknown(enum kustos_err err)
 {
-	return err == KUSTOS_EDISCONNECTED || err == KUSTOS_EUNKNOWN;
+	return err == KUSTOS_EUNKNOWN;
 }
 
 static void joined_again(void *arg, enum kustos_err err);
@@ -51,7 +51,7 @@ static void joined_again(void *arg, enum kustos_err err)
 	struct part *p = arg;
 
 	pthread_mutex_lock(&p->mutex);
-	if (p->latch != NULL && gave_up(err))
+	if (p->latch != NULL && is_unknown(err))
 		join_again(p);
 	else if (p->latch != NULL && err != KUSTOS_OK)
 		(void)tool_failed(&p->t->tool, "cannot join again",
@@ -103,7 +103,7 @@ static int count(struct together *t, struct kustos_countdown *latch,
 
 	do
 		err = tell(t, latch, kustos_countdown_done_async, until);
-	while (gave_up(err) && until == KUSTOS_FOREVER && j->sig == 0);
+	while (is_unknown(err) && until == KUSTOS_FOREVER && j->sig == 0);
 	int code = together_waited(t, j->client, "cannot count", NULL, err);
 	if (code != TOOL_OK || session_of(j) == session)
 		return code;

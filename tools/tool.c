@@ -24,6 +24,7 @@
 #define LEAST_SESSION_MS 100 /* what the library takes */
 #define MOST_SESSION_MS (24 * 60 * 60 * 1000)
 #define CLOSE_MS 3000
+#define RETRY_MS 200
 
 #define MINIMAL                                     \
 	"  -h, --help            print this text\n" \
@@ -352,6 +353,9 @@ int tool_open(const struct tool *tool, struct kustos_client **out)
 		return refused;
 	options.hosts = tool->hosts;
 	options.session_timeout_ms = tool->session_ms;
+	/* Each call has the deadline that -w or the session's timeout says, and
+	   goes on until then. */
+	options.retry = kustos_retry_forever(RETRY_MS);
 	options.log = log_line;
 	options.log_arg = (void *)tool;
 	options.log_level = tool->verbose ? KUSTOS_LOG_INFO : KUSTOS_LOG_ERROR;

@@ -72,6 +72,11 @@ unit_tests += %D%/test_steer_servers
 unit_tests += %D%/test_tally
 %C%_test_tally_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_timer
+unit_tests += %D%/test_tool_open
+%C%_test_tool_open_SOURCES = %D%/test_tool_open.c tools/tool.c tools/tool.h \
+	tools/access.c tools/access.h tools/show.c tools/show.h \
+	tools/json.c tools/json.h
+%C%_test_tool_open_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kustos_client_open
 unit_tests += %D%/test_unfit
 unit_tests += %D%/test_waker
 %C%_test_waker_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_cond_signal
