@@ -149,8 +149,7 @@ int latch_run(struct together *t)
 	p.t = t;
 	p.latch = latch;
 	if (err == KUSTOS_OK)
-		err = tell(t, latch, kustos_countdown_join_async,
-			together_deadline(t, false));
+		err = tell(t, latch, kustos_countdown_join_async, j->deadline);
 	int code = together_waited(t, j->client, "cannot join", NULL, err);
 	if (code == TOOL_OK && j->sig != 0)
 		code = TOOL_SIGNAL + j->sig; /* it came too late to cancel */

@@ -241,6 +241,27 @@ START_TEST(with_a_time_what_a_command_has_done_is_counted_in_that_or_not)
 }
 END_TEST
 
+/* Much of the time goes by until a server answers, and what is left until the
+   participant has joined. */
+START_TEST(the_time_to_connect_and_to_join_is_one)
+{
+	struct proxy *proxy = fixture_proxy();
+	int64_t start_ms = test_now_ms();
+
+	proxy_set_mode(proxy, PROXY_HOLD);
+	cli_start(&a, "latch", "done", "-w6", "--session-timeout=40000",
+		"--hosts", proxy_address(proxy), LATCH, "true");
+	test_within(proxy_accepted(proxy) > 0, CLI_MS);
+	test_never(!cli_runs(&a), 5000);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_CREATE2, 1);
+	proxy_set_mode(proxy, PROXY_PASS);
+	cli_hears_error(&a, "kustos: no server ");
+	ck_assert_int_lt(test_now_ms() - start_ms, 10000);
+	ck_assert_int_eq(cli_end(&a), 123);
+	proxy_free(proxy);
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "latch"), 125);
@@ -280,6 +301,7 @@ int main(void)
 		what_a_command_has_done_is_counted_whenever_a_server_answers);
 	tcase_add_test(t,
 		with_a_time_what_a_command_has_done_is_counted_in_that_or_not);
+	tcase_add_test(t, the_time_to_connect_and_to_join_is_one);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
 }
