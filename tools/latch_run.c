@@ -15,7 +15,7 @@ struct part {
 	struct together *t;
 	pthread_mutex_t mutex;		/* guards the rest */
 	struct kustos_countdown *latch; /* NULL: it does not join any more */
-	int64_t session;		/* in which it has joined */
+	int64_t session;		/* in which it has joined, or joins */
 };
 
 static int64_t session_of(const struct job *j)
@@ -113,13 +113,14 @@ static int count(struct together *t, struct kustos_countdown *latch,
 	return TOOL_LOST;
 }
 
-/* Run the command, and count down if it ended with 0. */
-static int run(struct part *p)
+/* Run the command, and count down if it ended with 0.  The participant has
+   joined; it was in "session" when that began.  If that session has ended by
+   now, the listener is told of the new one at once. */
+static int run(struct part *p, int64_t session)
 {
 	struct job *j = &p->t->job;
 	struct kustos_listener *listener = NULL;
 	struct kustos_countdown *latch = p->latch;
-	int64_t session = session_of(j);
 	int code;
 
 	p->session = session;
@@ -143,6 +144,7 @@ int latch_run(struct together *t)
 	static struct part p = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 	struct kustos_countdown *latch = NULL;
 	struct job *j = &t->job;
+	int64_t session = session_of(j);
 	enum kustos_err err = kustos_countdown_create(j->client, j->path, 0,
 		NULL, &latch);
 
@@ -156,7 +158,7 @@ int latch_run(struct together *t)
 	if (code != TOOL_OK)
 		under_abandon(&j->under);
 	else
-		code = run(&p);
+		code = run(&p, session);
 	pthread_mutex_lock(&p.mutex);
 	p.latch = NULL;
 	pthread_mutex_unlock(&p.mutex);

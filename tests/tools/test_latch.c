@@ -205,6 +205,30 @@ START_TEST(a_participant_whose_session_ends_joins_again)
 }
 END_TEST
 
+/* It was alive in a session that has ended, and is to be alive in the next. */
+START_TEST(a_session_that_ends_while_a_participant_joins_is_noticed)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n1", LATCH), 0);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_CREATE2, 2);
+	cli_start(&b, "latch", "done", "-w300", "--session-timeout=2000",
+		"--hosts", proxy_address(proxy), "--id=x", LATCH, "--", "sh",
+		"-c", "echo began; read code; exit $code");
+	test_within(proxy_fired(proxy) == 1, CLI_MS);
+	test_within(session_in() == 0, CLI_MS);
+	ck_assert(!cli_has_spoken(&b));
+	proxy_set_mode(proxy, PROXY_PASS);
+	cli_hears(&b, "began\n");
+	test_within(session_in() != 0, CLI_MS);
+	cli_type(&b, "0\n");
+	ck_assert_int_eq(cli_end(&b), 122);
+	ck_assert_str_eq(b.err_text, counted_late);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w0", LATCH), 0);
+	proxy_free(proxy);
+}
+END_TEST
+
 /* The command may have taken hours. */
 START_TEST(what_a_command_has_done_is_counted_whenever_a_server_answers)
 {
@@ -297,6 +321,8 @@ int main(void)
 		0, 2);
 	tcase_add_loop_test(t, a_participant_whose_session_ends_joins_again, 0,
 		2);
+	tcase_add_test(t,
+		a_session_that_ends_while_a_participant_joins_is_noticed);
 	tcase_add_test(t,
 		what_a_command_has_done_is_counted_whenever_a_server_answers);
 	tcase_add_test(t,
