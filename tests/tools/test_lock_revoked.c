@@ -165,8 +165,7 @@ START_TEST(who_is_asked_and_loses_the_lock_has_not_all_of_the_grace)
 
 	cli_start(&a, "lock", SESSION, LONG_GRACE, "--revocable", "/l", "--",
 		"sh", "-c",
-		"trap 'echo asked' TERM; echo held\n"
-		"while :; do sleep 0.02; done");
+		"trap 'echo asked' TERM; echo held; while :; do sleep 9; done");
 	cli_hears(&a, "held\n");
 	cli_start(&b, "lock", "/l", "echo", "next");
 	test_within(fixture_children("/l") == 2, CLI_MS);
