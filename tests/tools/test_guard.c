@@ -51,16 +51,23 @@ static pid_t start_command(void (*on_term)(int))
 	return command;
 }
 
+/* Start a guard, and a command that it guards for LONG_MS for now. */
+static pid_t start_guarded(struct guard *g, void (*on_term)(int), int grace_ms)
+{
+	ck_assert_int_eq(guard_start(g), 0);
+	pid_t command = start_command(on_term);
+	guard_feed(g, guard_now(), LONG_MS);
+	guard_arm(g, command, grace_ms);
+	return command;
+}
+
 /* As from a server that granted the session less time than the one before. */
 START_TEST(S27_a_time_that_gets_shorter_is_heeded)
 {
 	struct guard g;
 	int status;
 
-	ck_assert_int_eq(guard_start(&g), 0);
-	pid_t command = start_command(SIG_DFL);
-	guard_feed(&g, guard_now(), LONG_MS);
-	guard_arm(&g, command, SHORT_MS / 2);
+	pid_t command = start_guarded(&g, SIG_DFL, SHORT_MS / 2);
 	test_eventually(sleeps_s(g.pid) > 0, 5000);
 	guard_feed(&g, guard_now(), LONG_MS - 1000); /* not so short yet */
 	guard_feed(&g, guard_now(), SHORT_MS);
@@ -78,10 +85,8 @@ START_TEST(S27_a_command_that_is_deaf_is_not_left_until_the_end)
 	struct guard g;
 	int status;
 
-	ck_assert_int_eq(guard_start(&g), 0);
-	pid_t command = start_command(SIG_IGN);
-	guard_feed(&g, guard_now(), LONG_MS);
-	guard_arm(&g, command, LONG_MS); /* it is asked at once */
+	pid_t command = start_guarded(&g, SIG_IGN,
+		LONG_MS); /* it is asked at once */
 	test_eventually(sleeps_s(g.pid) > 0, 5000);
 	ck_assert(guard_acted(&g));
 	ck_assert_int_le(sleeps_s(g.pid), LONG_MS / 1000 / 10 * 9);
@@ -98,10 +103,7 @@ START_TEST(S27_a_loss_ends_the_patience_with_a_command_that_was_asked)
 	struct guard g;
 	int status;
 
-	ck_assert_int_eq(guard_start(&g), 0);
-	pid_t command = start_command(SIG_IGN);
-	guard_feed(&g, guard_now(), LONG_MS);
-	guard_arm(&g, command, LONG_MS / 4);
+	pid_t command = start_guarded(&g, SIG_IGN, LONG_MS / 4);
 	guard_ask(&g);
 	test_eventually(guard_acted(&g), 5000);
 	test_eventually(sleeps_s(g.pid) > 0, 5000);
