@@ -111,7 +111,9 @@ struct kustos_latch_options {
 	   before that, close the client, too: the nodes go with the session.
 	   If you do not want all of the latches, do not resume the session; it
 	   ends by its timeout.  With "one_node", a latch without this option
-	   waits in the same way for a node that its own session keeps there.
+	   waits in the same way for a node that its own session keeps there;
+	   if the answer to its creation is lost just then, it cannot tell that
+	   node from its own, and leads by it.
 
 	   The other process must have ended.  If it is still alive, it loses
 	   the node as soon as it reaches a server again, or when its lease

@@ -38,6 +38,8 @@
  *   process.  So do not resume the session of a program that uses such locks;
  *   or, once the earlier process has ended, delete the node (kustos_delete())
  *   before you take the lock, if its data and its owner say that it is yours.
+ *   (If the answer to a creation is lost just then, that node looks like the one
+ *   that was to be made, and is taken for it.)
  *
  * The threads and callbacks of one process that use the same object queue up
  * before it, as they do before a mutex, and hand over to each other.  Holds are
