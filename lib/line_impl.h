@@ -146,7 +146,8 @@ struct ku_place {
 			   to a limit */
 	int64_t czxid;
 	int64_t session_id;
-	int32_t version; /* of the data that we wrote: 0 in a node that we have
+	int32_t version; /* of the data that we wrote, or that was there when we
+			    took the node over: 0 in a node that we have
 			    made, even if another has written by the time
 			    that it is found */
 	struct ku_writing *writings;  /* the oldest first */
