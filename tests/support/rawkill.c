@@ -7,6 +7,7 @@
  */
 #include "rawkill.h"
 #include "net.h"
+#include "raw.h"
 #include "raw_conn.h"
 #include "zkproto.h"
 
@@ -121,6 +122,13 @@ static void shut_left_behind(const char *address, int64_t id)
 	free(text);
 }
 
+/* A server that does not know the session any more may still be about to carry
+   its end out.  A new session is made behind that. */
+static void await_end(const char *address)
+{
+	raw_close(raw_open(address, 10000));
+}
+
 /* The victim's connection ends when we take its session over.  If the victim
    comes back quickly, it takes the session from us before our close is carried
    out, and then our connection ends.  When we try again, the connection may be
@@ -134,7 +142,11 @@ int raw_kill_session(const char *address, int64_t id)
 			return -1;
 		enum answer answer = read_answers(fd, id);
 		close(fd);
-		if (answer == ENDED || (answer == UNKNOWN && i > 0)) {
+		if (answer == UNKNOWN && i > 0) {
+			await_end(address);
+			answer = ENDED;
+		}
+		if (answer == ENDED) {
 			shut_left_behind(address, id);
 			return 0;
 		}
