@@ -27,8 +27,11 @@ libbench_a_SOURCES = \
 	%D%/plan.c
 
 if WITH_ALL
-noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/mt_floor %D%/bench_mutex \
-	%D%/bench_queue %D%/bench_together
+noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/bench_mutex %D%/bench_queue \
+	%D%/bench_together
+if HAVE_MT
+noinst_PROGRAMS += %D%/mt_floor
+endif
 endif
 %C%_serve_SOURCES = %D%/serve.c
 %C%_serve_LDADD = libsupport.a
@@ -40,7 +43,7 @@ endif
 %C%_raw_floor_LDADD = libbench.a libsupport.a
 %C%_mt_floor_SOURCES = %D%/mt_floor.c %D%/driver.c %D%/driver.h \
 	%D%/raw_link.c %D%/raw_link.h %D%/raw_queue.c %D%/raw_queue.h
-%C%_mt_floor_LDADD = libbench.a libsupport.a $(ZOOKEEPER_LIBS)
+%C%_mt_floor_LDADD = libbench.a libsupport.a $(ZOOKEEPER_MT_LIBS)
 %C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h \
 	%D%/lock.c %D%/lock.h %D%/lock_impl.h \

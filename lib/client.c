@@ -10,7 +10,7 @@
 #include <time.h>
 
 const struct ku_env ku_env_real = {
-	.api = &ku_zk_mt,
+	.api = &ku_zk_library,
 	.clock = { 0 }, /* ku_clock_real: set when a client is opened */
 	.threads = true,
 };

@@ -125,14 +125,30 @@ core_sources = \
 	%D%/witness.c %D%/witness.h \
 	%D%/zk.h \
 	%D%/zk_call.c %D%/zk_call.h \
-	%D%/zk_fd.c %D%/zk_fd.h \
-	%D%/zk_mt.c \
-	%D%/zk_thread.c %D%/zk_thread.h
+	%D%/zk_fd.c %D%/zk_fd.h
+
+# The boundary, over one of the two builds of ZooKeeper's library.
+library_sources = %D%/zk_lib.c %D%/zk_lib.h
 
 # Tests of internals link the convenience library, everybody else libkustos.
 noinst_LTLIBRARIES += libkustos_core.la
 libkustos_core_la_SOURCES = $(core_sources)
+
+if EMBEDDED
+noinst_LTLIBRARIES += libkustos_zk.la
+libkustos_zk_la_SOURCES = $(library_sources) %D%/zk_st.c \
+	%D%/zk_st_calls.c %D%/zk_st_calls.h
+libkustos_core_la_LIBADD = %D%/zk_embedded.lo -lpthread
+
+%D%/zk_embedded.lo: libkustos_zk.la $(ZOOKEEPER_ARCHIVE) $(srcdir)/%D%/embed
+	$(AM_V_GEN)LD='$(LD)' OBJCOPY='$(OBJCOPY)' $(srcdir)/%D%/embed \
+		.libs/libkustos_zk.a $(ZOOKEEPER_ARCHIVE) $@
+CLEANFILES += %D%/zk_embedded.o %D%/zk_embedded.lo
+else
+libkustos_core_la_SOURCES += $(library_sources) %D%/zk_mt.c \
+	%D%/zk_thread.c %D%/zk_thread.h
 libkustos_core_la_LIBADD = $(ZOOKEEPER_LIBS)
+endif
 
 lib_LTLIBRARIES += libkustos.la
 libkustos_la_SOURCES =
@@ -152,4 +168,4 @@ kustositem_HEADERS = $(item_headers) %D%/kustos/item.hpp
 endif
 
 pkgconfig_DATA += %D%/kustos.pc
-EXTRA_DIST += %D%/kustos.map
+EXTRA_DIST += %D%/kustos.map %D%/embed

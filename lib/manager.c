@@ -259,7 +259,10 @@ static void kick(struct ku_manager *m)
 
 	if (handle == NULL)
 		return;
-	if (client->env.api->kick(handle->zk))
+	ku_lock(client);
+	bool kicked = client->env.api->kick(handle->zk);
+	ku_unlock(client);
+	if (kicked)
 		count_move(client, "left", "a silent server");
 	else
 		ku_steer_kick_failed(&m->steer);

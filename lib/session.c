@@ -351,11 +351,8 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 	struct ku_handle *handle = arg;
 	struct kustos_client *client = handle->client;
 
-	ku_lock_to_wake(client);
-	if (handle != client->session.handle) {
-		ku_unlock_and_wake(client);
+	if (handle != client->session.handle)
 		return;
-	}
 	if (event == KU_ZK_EVENT_SESSION) {
 		ku_session_event(client, state);
 	} else {
@@ -363,7 +360,6 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 			ku_footprint_remove(&client->footprint, path);
 		ku_watch_event(client, event, path);
 	}
-	ku_unlock_and_wake(client);
 }
 
 static void lease_due(struct ku_timer *timer)

@@ -33,6 +33,21 @@ static struct ku_handle *handle_new(struct kustos_client *client)
 	return handle;
 }
 
+/* A handle tells something: the client is locked meanwhile. */
+static void enter(void *arg)
+{
+	const struct ku_handle *handle = arg;
+
+	ku_lock_to_wake(handle->client);
+}
+
+static void leave(void *arg)
+{
+	const struct ku_handle *handle = arg;
+
+	ku_unlock_and_wake(handle->client);
+}
+
 bool ku_session_open_handle(struct kustos_client *client, ku_zk_event_fn *event)
 {
 	struct ku_session *session = &client->session;
@@ -44,6 +59,8 @@ bool ku_session_open_handle(struct kustos_client *client, ku_zk_event_fn *event)
 	struct ku_zk_open params = {
 		.addresses = client->addresses,
 		.timeout_ms = client->config.timeout_ms,
+		.enter = enter,
+		.leave = leave,
 		.event = event,
 		.arg = handle,
 		.resume = session->handles == 0 && client->config.resume.id != 0

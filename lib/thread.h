@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 /* Start it with all signals blocked, so that handlers run on the program's own
-   threads only.  Returns false if no thread can be started. */
+   threads only.  Returns false if no thread can be started; then "errno" tells
+   why. */
 bool ku_thread_start(pthread_t *id, void *(*main)(void *), void *arg);
 
 #endif

@@ -177,14 +177,13 @@ static void end_request(struct kustos_client *client, struct ku_slot *slot,
 	request->done(request, reply);
 }
 
-/* The answer, or the library's word that there will be none. */
+/* The answer, or the library's word that there will be none.  Entered. */
 static void wire_done(void *arg, const struct ku_zk_reply *reply)
 {
 	struct ku_slot *slot = arg;
 	struct ku_handle *handle = slot->handle;
 	struct kustos_client *client = handle->client;
 
-	ku_lock_to_wake(client);
 	slot_unlink(slot);
 	if (ku_outcome(reply->rc) == KU_OUTCOME_UNKNOWN)
 		shun(client, slot);
@@ -206,7 +205,6 @@ static void wire_done(void *arg, const struct ku_zk_reply *reply)
 		pthread_cond_broadcast(&client->ops.ended);
 	if (client->closing != KU_OPEN)
 		ku_wake(client);
-	ku_unlock_and_wake(client);
 }
 
 /* Hand "request" to the library.  Returns its return code. */

@@ -1,11 +1,15 @@
 /*
  * zk.h - the boundary: everything Kustos asks of a ZooKeeper client library.
  *
- * Two tables implement it: lib/zk_mt.c over libzookeeper_mt, and the model in
- * tests/sim.  Whatever lies above knows ZooKeeper only through this file, so
- * the same code runs against a real server and in the simulator.
+ * Two tables implement it: ku_zk_library, over ZooKeeper's own client library,
+ * and the model in tests/sim.  Whatever lies above knows ZooKeeper only through
+ * this file, so the same code runs against a real server and in the simulator.
  *
  * Contract of both tables
+ *  - One thread at a time has entered a handle: it has called enter() of struct
+ *    ku_zk_open, and not yet leave().  The table does so around "done" and
+ *    "event", perhaps around several of them; whoever calls submit(),
+ *    add_auth(), session(), kick() or steer() has entered by the same lock.
  *  - Requests on one handle are sent in the order of submit(), and their
  *    replies and the watch events arrive in the server's order, one at a time.
  *  - "done" is called at most once for each accepted submit().  It is never
@@ -92,7 +96,7 @@ struct ku_zk_request {
 	int acl_count;
 	int op_count;
 	const struct ku_zk_request *ops; /* MULTI: CREATE (but no container,
-					    which libzookeeper_mt cannot),
+					    which the library cannot),
 					    DELETE, SET, CHECK */
 	enum ku_zk_watch_kind unwatch;
 	bool watch; /* GET, EXISTS, CHILDREN */
@@ -148,11 +152,14 @@ struct ku_zk_ticket {
 	char password[16];
 };
 
+typedef void ku_zk_turn_fn(void *arg);
+
 struct ku_zk_open {
 	const char *addresses; /* numeric, "10.0.0.1:2181,::1:2181" */
 	int timeout_ms;	       /* asked for; the server decides */
+	ku_zk_turn_fn *enter, *leave;
 	ku_zk_event_fn *event;
-	void *arg;			   /* of "event" */
+	void *arg;			   /* of these three */
 	const struct ku_zk_ticket *resume; /* NULL: a new session */
 };
 
@@ -172,8 +179,9 @@ struct ku_zk_api {
 	enum kustos_err (*open)(void *env, const struct ku_zk_open *params,
 		struct ku_zk **out);
 
-	/* End it.  May wait for the network, so no lock may be held; no other
-	   call on the handle may overlap or follow. */
+	/* End it.  May wait for the network and for callbacks, so the caller
+	   has not entered; no other call on the handle may overlap or
+	   follow. */
 	void (*close)(struct ku_zk *zk);
 
 	/* Send one request.  Returns KU_ZK_OK, or why it was not accepted, in
@@ -204,6 +212,6 @@ struct ku_zk_api {
 	void (*steer)(struct ku_zk *zk, const char *addresses);
 };
 
-extern const struct ku_zk_api ku_zk_mt;
+extern const struct ku_zk_api ku_zk_library;
 
 #endif

@@ -1,17 +1,18 @@
 /*
- * zk_call.h - the requests whose completion libzookeeper_mt has not called.
+ * zk_call.h - the requests whose completion the library has not called.
  *
  * zookeeper_close() forgets completions that are queued (L1), and what they
  * would have freed.  So every request is on a list from before it is passed to
  * the library until its completion, and the end of the list frees the rest.
+ *
+ * Threads: one at a time, which has entered (zk.h), but for finish(), which
+ * enters itself, and init() and end().
  */
 #ifndef KU_ZK_CALL_H
 #define KU_ZK_CALL_H
 
 #include "zk.h"
 #include "zk_fd.h"
-
-#include <pthread.h>
 
 struct ku_zk_call {
 	struct ku_zk_call *next;
@@ -24,13 +25,17 @@ struct ku_zk_call {
 };
 
 struct ku_zk_calls {
-	/* Guards the other fields.  No lock is taken inside it. */
-	pthread_mutex_t mutex;
+	ku_zk_turn_fn *enter, *leave;
+	void *arg;
 	struct ku_zk_call *first;
 	struct ku_zk_fd fd; /* which descriptor is the handle's */
 };
 
-void ku_zk_calls_init(struct ku_zk_calls *calls);
+void ku_zk_calls_init(struct ku_zk_calls *calls, ku_zk_turn_fn *enter,
+	ku_zk_turn_fn *leave, void *arg);
+
+/* Tell nothing of those that are still listed. */
+void ku_zk_calls_silence(struct ku_zk_calls *calls);
 
 /* Free what is left.  To be called when no completion can come any more. */
 void ku_zk_calls_end(struct ku_zk_calls *calls);
@@ -51,10 +56,7 @@ struct ku_zk_call *ku_zk_call_create(struct ku_zk_calls *calls,
 void ku_zk_call_finish(struct ku_zk_call *call,
 	const struct ku_zk_reply *reply);
 
-/* The request was refused with "rc".  "call" may be gone: the completion may
-   have come all the same.  If so, or if it is just coming, returns KU_ZK_OK;
-   else "rc". */
-int ku_zk_call_refuse(struct ku_zk_calls *calls, struct ku_zk_call *call,
-	int rc);
+/* The request was refused with "rc", which is returned. */
+int ku_zk_call_refuse(struct ku_zk_call *call, int rc);
 
 #endif

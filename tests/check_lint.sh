@@ -58,7 +58,7 @@ if ! "$work/tools/lint" $parts >"$work/out" 2>&1; then
 fi
 
 echo '#include <zookeeper/zookeeper.h>' |
-	complains 'only lib/zk_mt.c knows' lib/a.c
+	complains 'only lib/zk_lib.c and' lib/a.c
 echo 'int f(int retries) { return ++retries; }' |
 	complains 'only lib/retry.c counts' lib/a.c
 echo 'void f(void) { usleep(10); }' | complains 'nobody sleeps' lib/a.c

@@ -27,7 +27,7 @@ static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
 
 	event_fn = params->event;
 	mine.event = event;
-	return ku_zk_mt.open(env, &mine, out);
+	return ku_zk_library.open(env, &mine, out);
 }
 
 struct kustos_client *deaf_open(const char *hosts, int timeout_ms)
@@ -36,7 +36,7 @@ struct kustos_client *deaf_open(const char *hosts, int timeout_ms)
 	struct ku_env env = ku_env_real;
 	struct kustos_client *c = NULL;
 
-	api = ku_zk_mt;
+	api = ku_zk_library;
 	api.open = open_it;
 	env.api = &api;
 	env.clock = ku_clock_real;

@@ -338,5 +338,5 @@ integration_tests += %D%/test_unlock_waits
 integration_tests += %D%/test_unsent
 %C%_test_unsent_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_watch
-integration_tests += %D%/test_zk_mt
-integration_tests += %D%/test_zk_mt_steer
+integration_tests += %D%/test_zk_library
+integration_tests += %D%/test_zk_steer

@@ -1,5 +1,5 @@
 /*
- * side.h - for tests: one handle of libzookeeper_mt behind lib/zk.h, the events
+ * side.h - for tests: one handle of the real library behind lib/zk.h, the events
  * that it delivered, and requests that are waited for.
  */
 #ifndef TEST_SIDE_H
@@ -21,7 +21,7 @@
 struct side {
 	struct ku_zk *zk;
 	struct ku_zk_session session; /* as of the last look */
-	pthread_mutex_t mutex;	      /* guards the events */
+	pthread_mutex_t mutex;	      /* of the one that has entered */
 	int event_count;
 	struct {
 		enum ku_zk_event event;
@@ -30,20 +30,31 @@ struct side {
 	} events[EVENTS];
 };
 
+static inline void enter_side(void *arg)
+{
+	struct side *side = arg;
+
+	pthread_mutex_lock(&side->mutex);
+}
+
+static inline void leave_side(void *arg)
+{
+	struct side *side = arg;
+
+	pthread_mutex_unlock(&side->mutex);
+}
+
 static inline void on_event(void *arg, enum ku_zk_event event,
 	enum ku_zk_state state, const char *path)
 {
 	struct side *side = arg;
-	int i;
+	int i = side->event_count % EVENTS;
 
-	pthread_mutex_lock(&side->mutex);
-	i = side->event_count % EVENTS;
 	side->events[i].event = event;
 	side->events[i].state = state;
 	snprintf(side->events[i].path, sizeof(side->events[i].path), "%s",
 		path);
 	side->event_count++;
-	pthread_mutex_unlock(&side->mutex);
 }
 
 static inline int count_events(struct side *side, enum ku_zk_event event,
@@ -51,13 +62,13 @@ static inline int count_events(struct side *side, enum ku_zk_event event,
 {
 	int i, n = 0;
 
-	pthread_mutex_lock(&side->mutex);
+	enter_side(side);
 	ck_assert_int_le(side->event_count, EVENTS);
 	for (i = 0; i < side->event_count; i++)
 		n += side->events[i].event == event &&
 			(state < 0 || (int)side->events[i].state == state) &&
 			!strcmp(side->events[i].path, path);
-	pthread_mutex_unlock(&side->mutex);
+	leave_side(side);
 	return n;
 }
 
@@ -73,23 +84,83 @@ static inline void await_event(struct side *side, enum ku_zk_event event,
 	}
 }
 
+static inline void look_side(struct side *side)
+{
+	enter_side(side);
+	ku_zk_library.session(side->zk, &side->session);
+	leave_side(side);
+}
+
+static inline bool kick_side(struct side *side)
+{
+	bool kicked;
+
+	enter_side(side);
+	kicked = ku_zk_library.kick(side->zk);
+	leave_side(side);
+	return kicked;
+}
+
+static inline void steer_side(struct side *side, const char *addresses)
+{
+	enter_side(side);
+	ku_zk_library.steer(side->zk, addresses);
+	leave_side(side);
+}
+
+static inline int auth_side(struct side *side, const char *scheme,
+	const char *credentials)
+{
+	int rc;
+
+	enter_side(side);
+	rc = ku_zk_library.add_auth(side->zk, scheme, credentials,
+		(int)strlen(credentials));
+	leave_side(side);
+	return rc;
+}
+
+static inline int submit_side(struct side *side,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	int rc;
+
+	enter_side(side);
+	rc = ku_zk_library.submit(side->zk, request, done, arg);
+	leave_side(side);
+	return rc;
+}
+
 static inline void await_connects(struct side *side, int count)
 {
 	await_event(side, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTED, "",
 		count);
-	ku_zk_mt.session(side->zk, &side->session);
+	look_side(side);
+}
+
+static inline enum kustos_err try_side(struct side *side, const char *addresses)
+{
+	struct ku_zk_open params = {
+		.addresses = addresses,
+		.timeout_ms = TIMEOUT_MS,
+		.enter = enter_side,
+		.leave = leave_side,
+		.event = on_event,
+		.arg = side,
+	};
+	enum kustos_err err;
+
+	memset(side, 0, sizeof(*side));
+	pthread_mutex_init(&side->mutex, NULL);
+	enter_side(side);
+	err = ku_zk_library.open(NULL, &params, &side->zk);
+	leave_side(side);
+	return err;
 }
 
 static inline void open_side(struct side *side, const char *addresses)
 {
-	struct ku_zk_open params = { .addresses = addresses,
-		.timeout_ms = TIMEOUT_MS,
-		.event = on_event,
-		.arg = side };
-
-	memset(side, 0, sizeof(*side));
-	pthread_mutex_init(&side->mutex, NULL);
-	ck_assert_int_eq(ku_zk_mt.open(NULL, &params, &side->zk), KUSTOS_OK);
+	ck_assert_int_eq(try_side(side, addresses), KUSTOS_OK);
 }
 
 /* A reply, copied. */
@@ -154,7 +225,7 @@ static inline int submit(struct side *side, struct ku_zk_request request)
 	memset(&answer, 0, sizeof(answer));
 	request.acl = &open_acl;
 	request.acl_count = 1;
-	return ku_zk_mt.submit(side->zk, &request, on_done, &answer);
+	return submit_side(side, &request, on_done, &answer);
 }
 
 /* Send a request, wait for its answer and return the result code; "answer" has

@@ -71,6 +71,20 @@ static void ignore_event(void *arg, enum ku_zk_event event,
 	(void)path;
 }
 
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+static void enter(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&turn);
+}
+
+static void leave(void *arg)
+{
+	(void)arg;
+	pthread_mutex_unlock(&turn);
+}
+
 static struct ku_zk *bare[CROWD];
 static struct kustos_client *clients[CROWD];
 
@@ -79,14 +93,21 @@ static void open_bare(int i)
 	struct ku_zk_open params = {
 		.addresses = fixture_address(),
 		.timeout_ms = 20000,
+		.enter = enter,
+		.leave = leave,
 		.event = ignore_event,
 	};
 	struct ku_zk_session s;
 
-	ck_assert_int_eq(ku_zk_mt.open(NULL, &params, &bare[i]), KUSTOS_OK);
+	enter(NULL);
+	ck_assert_int_eq(ku_zk_library.open(NULL, &params, &bare[i]),
+		KUSTOS_OK);
+	leave(NULL);
 	do {
 		test_pause_1ms();
-		ku_zk_mt.session(bare[i], &s);
+		enter(NULL);
+		ku_zk_library.session(bare[i], &s);
+		leave(NULL);
 	} while (s.state != KU_ZK_STATE_CONNECTED);
 }
 
@@ -201,7 +222,7 @@ START_TEST(P06_an_idle_client_costs_little_more_than_a_bare_handle)
 	test_eventually(thread_count() == client.threads, 3000);
 	for (int i = 0; i < CROWD; i++) {
 		client_close(clients[i]);
-		ku_zk_mt.close(bare[i]);
+		ku_zk_library.close(bare[i]);
 	}
 }
 END_TEST

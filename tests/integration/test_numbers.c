@@ -3,7 +3,7 @@
  * numbers have a meaning of their own: an answer to -8, -4 or -2 is taken for
  * that of a SetWatches, an AUTH or a ping, and after -1 the numbers start
  * again.  time(), from which numbering starts, is replaced so that these
- * numbers come soon.
+ * numbers come soon.  But where it is embedded, the numbers are ours.
  */
 #include "client_fixture.h"
 #include "proxy.h"
@@ -14,6 +14,12 @@
 #define IDLE_T_MS 8000
 #define BEFORE_ALL (-12)
 #define PASSES 2
+
+#ifdef KU_EMBEDDED
+#define IS_EMBEDDED true
+#else
+#define IS_EMBEDDED false
+#endif
 
 static int begun; /* how often numbering has begun */
 
@@ -33,6 +39,16 @@ time(time_t *out)
 static int passes(void)
 {
 	return __atomic_load_n(&begun, __ATOMIC_SEQ_CST) - 1;
+}
+
+/* Have so many requests been made that the numbers have been all the way
+   "count" times? */
+static bool is_through(int requests, int count)
+{
+	if (IS_EMBEDDED)
+		return requests >= -BEFORE_ALL * count;
+	ck_assert_int_lt(requests, -BEFORE_ALL * count);
+	return passes() >= count;
 }
 
 /* Make so many requests at once, and check that all are answered. */
@@ -58,15 +74,16 @@ START_TEST(P08_requests_whose_numbers_mean_something_else_are_answered)
 	client = client_connected(fixture_address(), T_MS);
 	before = client_session(client);
 	client_create(client, "/n", 0);
-	for (int i = 0; passes() < PASSES; i++) {
-		ck_assert_int_lt(i, -BEFORE_ALL * PASSES);
+	for (int i = 0; !is_through(i, PASSES); i++)
 		ask(client, 1 + i % 3);
-	}
 	after = client_session(client);
 	ck_assert(after.session_id == before.session_id);
 	ck_assert_int_eq(after.epoch, before.epoch);
 	/* Some were not answered, and so the connection was broken. */
-	ck_assert_uint_ge(client_stats(client).disconnects, PASSES);
+	if (IS_EMBEDDED)
+		ck_assert_uint_eq(client_stats(client).disconnects, 0);
+	else
+		ck_assert_uint_ge(client_stats(client).disconnects, PASSES);
 	client_close(client);
 }
 END_TEST
@@ -78,12 +95,10 @@ START_TEST(P08_an_error_under_the_number_of_an_auth_is_no_refusal)
 	struct kustos_client *client = client_connected(fixture_address(),
 		T_MS);
 
-	for (int i = 0; passes() < 1; i++) {
-		ck_assert_int_lt(i, -BEFORE_ALL);
+	for (int i = 0; !is_through(i, 1); i++)
 		ck_assert_int_eq(
 			kustos_exists(client, "/none", SOON, NULL, NULL),
 			KUSTOS_ENONODE);
-	}
 	ck_assert_int_le(client_epoch(client), 2);
 	client_close(client);
 }

@@ -54,6 +54,8 @@ static enum kustos_err sim_open(void *env, const struct ku_zk_open *params,
 	zk = sim_calloc(1, sizeof(*zk));
 	zk->m = machine->model;
 	zk->machine = machine;
+	zk->enter = params->enter;
+	zk->leave = params->leave;
 	zk->event = params->event;
 	zk->arg = params->arg;
 	zk->timeout_ms = params->timeout_ms;

@@ -82,6 +82,19 @@ static void set_results(struct model *m, struct msg *msg, int count,
 	reply->result_count = count;
 }
 
+/* Those that open handles without threads need not be told. */
+static void enter(struct ku_zk *zk)
+{
+	if (zk->enter != NULL)
+		zk->enter(zk->arg);
+}
+
+static void leave(struct ku_zk *zk)
+{
+	if (zk->leave != NULL)
+		zk->leave(zk->arg);
+}
+
 static void run_done(struct ku_zk *zk, struct msg *msg)
 {
 	struct model *m = zk->m;
@@ -109,7 +122,9 @@ static void run_done(struct ku_zk *zk, struct msg *msg)
 			: msg->op.path ? msg->op.path->bytes
 				       : NULL,
 		reply.rc);
+	enter(zk);
 	call->done(call->arg, &reply);
+	leave(zk);
 	call_free(m, call);
 }
 
@@ -122,7 +137,9 @@ static void run_event(struct ku_zk *zk, struct msg *msg)
 	model_note(zk->m, NOTE_EVENT, zk->machine->index, "event", path,
 		msg->event == KU_ZK_EVENT_SESSION ? 100 + (int)msg->state
 						  : (int)msg->event);
+	enter(zk);
 	zk->event(zk->arg, msg->event, msg->state, path);
+	leave(zk);
 }
 
 static bool run_next(struct ku_zk *zk)

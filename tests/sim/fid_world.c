@@ -118,20 +118,32 @@ static void log_reply(struct fid_session *session,
 		write_stat(session->world, entry, reply->stat);
 }
 
+static void enter(void *arg)
+{
+	struct fid_session *session = arg;
+
+	pthread_mutex_lock(&session->world->mutex);
+}
+
+static void leave(void *arg)
+{
+	struct fid_session *session = arg;
+
+	pthread_mutex_unlock(&session->world->mutex);
+}
+
 static void on_done(void *arg, const struct ku_zk_reply *reply)
 {
 	struct pending *pending = arg;
 	struct fid_session *session = pending->session;
 	struct fid_world *world = session->world;
 
-	pthread_mutex_lock(&world->mutex);
 	if (!pending->quiet)
 		log_reply(session, reply);
 	if (pending->rc != NULL)
 		*pending->rc = reply->rc;
 	session->done++;
 	pthread_cond_broadcast(&world->changed);
-	pthread_mutex_unlock(&world->mutex);
 	free(pending);
 }
 
@@ -140,10 +152,8 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 {
 	struct fid_session *session = arg;
 	struct fid_world *world = session->world;
-	struct fid_entry *entry;
+	struct fid_entry *entry = add_entry(session);
 
-	pthread_mutex_lock(&world->mutex);
-	entry = add_entry(session);
 	entry->event = true;
 	if (event == KU_ZK_EVENT_SESSION)
 		snprintf(entry->text, sizeof(entry->text), "state %d",
@@ -156,7 +166,6 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 		session->connected += state == KU_ZK_STATE_CONNECTED;
 	}
 	pthread_cond_broadcast(&world->changed);
-	pthread_mutex_unlock(&world->mutex);
 }
 
 /* Waiting for a thread of the library, or by running the model */
@@ -237,7 +246,7 @@ static void init(struct fid_world *world, const char *name,
 
 void fid_real(struct fid_world *world, const char *address)
 {
-	init(world, "server", &ku_zk_mt);
+	init(world, "server", &ku_zk_library);
 	snprintf(world->address, sizeof(world->address), "%s", address);
 }
 
@@ -282,6 +291,8 @@ void fid_open(struct fid_world *world, int number, const char *address)
 	struct ku_zk_open open = {
 		.addresses = address ? address : world->address,
 		.timeout_ms = TIMEOUT_MS,
+		.enter = enter,
+		.leave = leave,
 		.event = on_event,
 		.arg = session,
 	};
@@ -289,13 +300,17 @@ void fid_open(struct fid_world *world, int number, const char *address)
 	session->connected = 0;
 	session->away = false;
 	session->submitted = session->done = 0;
+	enter(session);
 	ck_assert_int_eq(world->api->open(world->model
 					 ? model_client(world->model, number)
 					 : NULL,
 				 &open, &session->zk),
 		KUSTOS_OK);
+	leave(session);
 	fid_wait_connected(world, number, 1);
+	enter(session);
 	world->api->session(session->zk, &now);
+	leave(session);
 	session->id = now.id;
 	ck_assert_int_lt(world->id_count, 512);
 	world->ids[world->id_count] = now.id;
@@ -322,16 +337,12 @@ static int submit(struct fid_session *session,
 	pending->session = session;
 	pending->quiet = quiet;
 	pending->rc = result;
-	pthread_mutex_lock(&world->mutex);
-	session->submitted++;
-	pthread_mutex_unlock(&world->mutex);
+	enter(session);
 	rc = world->api->submit(session->zk, request, on_done, pending);
-	if (rc == KU_ZK_OK)
-		return rc;
-	pthread_mutex_lock(&world->mutex);
-	session->submitted--;
-	pthread_mutex_unlock(&world->mutex);
-	free(pending);
+	session->submitted += rc == KU_ZK_OK;
+	leave(session);
+	if (rc != KU_ZK_OK)
+		free(pending);
 	return rc;
 }
 

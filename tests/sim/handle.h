@@ -26,6 +26,7 @@ struct ku_zk {
 	struct ku_zk *next; /* of all handles of the model, closed ones too */
 	struct model *m;
 	struct model_client *machine;
+	ku_zk_turn_fn *enter, *leave;
 	ku_zk_event_fn *event;
 	void *arg;
 

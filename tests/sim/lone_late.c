@@ -17,6 +17,8 @@ static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
 		first.zk = *out;
 		first.event = params->event;
 		first.arg = params->arg;
+		first.enter = params->enter;
+		first.leave = params->leave;
 	}
 	return err;
 }
@@ -94,10 +96,12 @@ static void close_it(struct ku_zk *zk)
 		bench_run_ms(&lone.bench, CONNECT_MS);
 		ck_assert_int_eq(lone.client->session.state,
 			KUSTOS_STATE_CONNECTED);
+		first.enter(first.arg);
 		if (first.event != NULL)
 			tell_events();
 		if (first.done != NULL)
 			tell_answer();
+		first.leave(first.arg);
 	}
 	ku_zk_sim.close(zk);
 }

@@ -21,6 +21,7 @@ extern struct late {
 	struct ku_zk *zk;
 	ku_zk_event_fn *event; /* told events as it closes; NULL: none are */
 	void *arg;
+	ku_zk_turn_fn *enter, *leave;
 
 	bool withholds;
 	enum ku_zk_kind kind; /* of the request whose answer is withheld */

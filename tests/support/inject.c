@@ -11,13 +11,16 @@
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #define CLOCKS 16
 
@@ -37,22 +40,64 @@ static int64_t jump_ms[CLOCKS];
 #define LOAD(x) __atomic_load_n(&(x), __ATOMIC_SEQ_CST)
 #define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST)
 
-static int find_zookeeper(struct dl_phdr_info *info, size_t size, void *arg)
+/* Map the whole of "file", for good. */
+static const void *map_file(const char *file)
 {
-	(void)size;
-	(void)arg;
-	if (strstr(info->dlpi_name, "libzookeeper") == NULL)
-		return 0;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	off_t size = lseek(fd, 0, SEEK_END);
+	void *at = size <= 0 ? MAP_FAILED
+			     : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE,
+				       fd, 0);
+
+	close(fd);
+	return at != MAP_FAILED ? at : NULL;
+}
+
+/* A library of its own: its code is a segment. */
+static int find_segment(const struct dl_phdr_info *info)
+{
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-		uintptr_t start = info->dlpi_addr + h->p_vaddr;
 
 		if (h->p_type != PT_LOAD || (h->p_flags & PF_X) == 0)
 			continue;
-		zookeeper_start = start;
-		zookeeper_end = start + h->p_memsz;
+		zookeeper_start = info->dlpi_addr + h->p_vaddr;
+		zookeeper_end = zookeeper_start + h->p_memsz;
 	}
 	return 1;
+}
+
+/* Or a section of a program or library, where lib/embed put it. */
+static int find_section(const struct dl_phdr_info *info, const char *file)
+{
+	const ElfW(Ehdr) *e = map_file(file);
+
+	if (e == NULL)
+		return 0;
+	const char *at = (const char *)e;
+	const ElfW(Shdr) *sections = (const void *)(at + e->e_shoff);
+	const char *names = at + sections[e->e_shstrndx].sh_offset;
+
+	for (int i = 0; i < e->e_shnum; i++) {
+		if (strcmp(names + sections[i].sh_name, "ku_zk_text") != 0)
+			continue;
+		zookeeper_start = info->dlpi_addr + sections[i].sh_addr;
+		zookeeper_end = zookeeper_start + sections[i].sh_size;
+	}
+	return zookeeper_end != 0;
+}
+
+static int find_zookeeper(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *name = info->dlpi_name;
+
+	(void)size;
+	(void)arg;
+	if (strstr(name, "libzookeeper") != NULL)
+		return find_segment(info);
+	if (name[0] == '\0')
+		return find_section(info, "/proc/self/exe");
+	return strstr(name, "libkustos") != NULL && find_section(info, name);
 }
 
 static void find_callers(void) __attribute__((constructor));

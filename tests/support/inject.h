@@ -21,7 +21,7 @@
 
 /* Whose calls: told apart by the code that makes the call. */
 enum inject_caller {
-	INJECT_ZOOKEEPER, /* libzookeeper_mt */
+	INJECT_ZOOKEEPER, /* libzookeeper_mt, or _st */
 	INJECT_PROGRAM	  /* all else: Kustos, the test, the C library */
 };
 

@@ -35,8 +35,12 @@ libinject_a_SOURCES = \
 	%D%/inject_impl.h
 inject_ldflags = $(AM_LDFLAGS) -rdynamic
 
-bed_tests += %D%/test_inject
-%C%_test_inject_LDADD = libinject.a $(LDADD)
-%C%_test_inject_LDFLAGS = $(inject_ldflags)
-bed_tests += %D%/test_proxy
 bed_tests += %D%/test_support
+
+# These two use libzookeeper_mt itself.
+if HAVE_MT
+bed_tests += %D%/test_inject %D%/test_proxy
+endif
+%C%_test_inject_LDADD = libinject.a $(LDADD) $(ZOOKEEPER_MT_LIBS)
+%C%_test_inject_LDFLAGS = $(inject_ldflags)
+%C%_test_proxy_LDADD = $(LDADD) $(ZOOKEEPER_MT_LIBS)

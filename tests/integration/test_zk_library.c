@@ -1,5 +1,5 @@
 /*
- * test_zk_mt.c - the boundary lib/zk.h over libzookeeper_mt, against a real
+ * test_zk_library.c - the boundary lib/zk.h over the real library, against a real
  * server: each request, events, and the end of a handle.
  */
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	ku_zk_mt.close(a.zk);
+	ku_zk_library.close(a.zk);
 }
 
 static int make(const char *path)
@@ -234,7 +234,7 @@ START_TEST(P03_unwatch_removes_the_servers_watch_too)
 				 .unwatch = KU_ZK_WATCH_DATA),
 		KU_ZK_NOWATCHER);
 	/* The library does not set it again, either. */
-	ck_assert(ku_zk_mt.kick(a.zk));
+	ck_assert(kick_side(&a));
 	await_connects(&a, 2);
 	ASK(&a, .kind = KU_ZK_SYNC, .path = "/");
 	ck_assert(fourletter_lacks(address, "wchp", "/unwatch"));
@@ -254,7 +254,7 @@ START_TEST(P01_a_session_event_comes_once_however_many_watches_there_are)
 		snprintf(path, sizeof(path), "/fan%d", i);
 		ASK(&a, .kind = KU_ZK_EXISTS, .path = path, .watch = true);
 	}
-	ck_assert(ku_zk_mt.kick(a.zk));
+	ck_assert(kick_side(&a));
 	await_connects(&a, 2);
 	ASK(&a, .kind = KU_ZK_SYNC, .path = "/");
 	ck_assert_int_eq(a.event_count, 3);
@@ -281,9 +281,9 @@ START_TEST(L01_close_with_many_pending_calls_none_afterwards)
 
 	for (i = 0; i < 10000; i++)
 		ck_assert_int_eq(
-			ku_zk_mt.submit(a.zk, &request, count_call, NULL),
+			submit_side(&a, &request, count_call, NULL),
 			KU_ZK_OK);
-	ku_zk_mt.close(a.zk);
+	ku_zk_library.close(a.zk);
 	atomic_store(&closed, true);
 	ck_assert_int_le(atomic_load(&calls), 10000);
 	for (i = 0; i < 50; i++)
@@ -306,7 +306,7 @@ START_TEST(an_expired_session_is_told_and_refuses_requests)
 {
 	end_session();
 	await_event(&a, KU_ZK_EVENT_SESSION, KU_ZK_STATE_EXPIRED, "", 1);
-	ku_zk_mt.session(a.zk, &a.session);
+	look_side(&a);
 	ck_assert_int_eq(a.session.state, KU_ZK_STATE_EXPIRED);
 	ck_assert_int_eq(submit(&a,
 				 (struct ku_zk_request){ .kind = KU_ZK_SYNC,
@@ -316,7 +316,7 @@ START_TEST(an_expired_session_is_told_and_refuses_requests)
 				 (struct ku_zk_request){ .kind = KU_ZK_MULTI,
 					 .path = "/" }),
 		KU_ZK_INVALIDSTATE);
-	ck_assert(!ku_zk_mt.kick(a.zk));
+	ck_assert(!kick_side(&a));
 }
 END_TEST
 
@@ -329,9 +329,9 @@ START_TEST(L29_credentials_open_nodes_and_bad_ones_end_the_handle)
 		.acl = &mine,
 		.acl_count = 1 };
 
-	ck_assert_int_eq(ku_zk_mt.add_auth(a.zk, "digest", "me:pw", 5), 0);
+	ck_assert_int_eq(auth_side(&a, "digest", "me:pw"), 0);
 	memset(&answer, 0, sizeof(answer));
-	ck_assert_int_eq(ku_zk_mt.submit(a.zk, &request, on_done, &answer),
+	ck_assert_int_eq(submit_side(&a, &request, on_done, &answer),
 		KU_ZK_OK);
 	ck_assert_int_eq(await_answer(&answer), KU_ZK_OK);
 	ck_assert_int_eq(ASK(&a, .kind = KU_ZK_GET, .path = "/auth"), KU_ZK_OK);
@@ -339,39 +339,34 @@ START_TEST(L29_credentials_open_nodes_and_bad_ones_end_the_handle)
 	await_connects(&b, 1);
 	ck_assert_int_eq(ASK(&b, .kind = KU_ZK_GET, .path = "/auth"),
 		KU_ZK_NOAUTH);
-	ck_assert_int_eq(ku_zk_mt.add_auth(b.zk, "no-such", "x", 1), 0);
+	ck_assert_int_eq(auth_side(&b, "no-such", "x"), 0);
 	await_event(&b, KU_ZK_EVENT_SESSION, KU_ZK_STATE_AUTH_FAILED, "", 1);
-	ku_zk_mt.close(b.zk);
+	ku_zk_library.close(b.zk);
 }
 END_TEST
 
 START_TEST(malformed_addresses_are_an_error)
 {
-	struct ku_zk_open params = { .addresses = "",
-		.timeout_ms = TIMEOUT_MS,
-		.event = on_event,
-		.arg = &b };
-
-	ck_assert_int_eq(ku_zk_mt.open(NULL, &params, &b.zk), KUSTOS_EINVAL);
+	ck_assert_int_eq(try_side(&b, ""), KUSTOS_EINVAL);
 	ck_assert_int_eq(errno, EINVAL);
 }
 END_TEST
 
 START_TEST(P15_nothing_is_written_to_standard_error)
 {
-	char name[] = "/tmp/zk_mt.XXXXXX";
+	char name[] = "/tmp/zk_library.XXXXXX";
 	int file = mkstemp(name), saved = dup(STDERR_FILENO);
 	off_t size;
 
 	unlink(name);
 	dup2(file, STDERR_FILENO);
 	open_side(&b, "127.0.0.1:1");
-	ku_zk_mt.close(b.zk);
+	ku_zk_library.close(b.zk);
 	open_side(&b, server_address(server));
 	await_connects(&b, 1);
-	ku_zk_mt.kick(b.zk);
+	kick_side(&b);
 	await_connects(&b, 2);
-	ku_zk_mt.close(b.zk);
+	ku_zk_library.close(b.zk);
 	size = lseek(file, 0, SEEK_END);
 	dup2(saved, STDERR_FILENO);
 	ck_assert_int_eq(size, 0);
@@ -382,10 +377,6 @@ END_TEST
 /* If there is no address space for a stack, the library would abort. */
 START_TEST(P04_a_lack_of_threads_is_an_error)
 {
-	struct ku_zk_open params = { .addresses = server_address(server),
-		.timeout_ms = TIMEOUT_MS,
-		.event = on_event,
-		.arg = &b };
 	struct rlimit limit, before;
 	long pages = 0;
 	FILE *statm = fopen("/proc/self/statm", "r");
@@ -401,7 +392,7 @@ START_TEST(P04_a_lack_of_threads_is_an_error)
 	limit = before;
 	limit.rlim_cur = (rlim_t)pages * 4096 + 4000000;
 	setrlimit(RLIMIT_AS, &limit);
-	enum kustos_err err = ku_zk_mt.open(NULL, &params, &b.zk);
+	enum kustos_err err = try_side(&b, server_address(server));
 	int why = errno;
 	setrlimit(RLIMIT_AS, &before);
 	pthread_setattr_default_np(&usual);
@@ -413,7 +404,7 @@ END_TEST
 
 static Suite *boundary(void)
 {
-	Suite *suite = suite_create("zk_mt");
+	Suite *suite = suite_create("zk_library");
 	TCase *tcase = tcase_create("connected");
 
 	tcase_set_timeout(tcase, 120);
