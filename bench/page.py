@@ -53,7 +53,8 @@ PLOTS = [name for name, *_ in BARS] + ["line"]
 # The numbers of waiters of the plot "line".
 WAITING = [2, 10, 100, 1000, 2000]
 
-PACKAGES = ("zookeeper", "libzookeeper-java", "libzookeeper-mt2",
+PACKAGES = ("zookeeper", "libzookeeper-java", "libzookeeper-st-dev",
+            "libzookeeper-mt2",
             "libcurator-recipes-java", "python3-kazoo",
             "openjdk-17-jre-headless", "gcc")
 
@@ -69,12 +70,13 @@ it writes its log to disk before it answers.
 
 The programs are:
 
-- **Kustos**;
+- **Kustos**, with the C client that it embeds, libzookeeper_st;
 - **Curator** 5.4, in Java, and **kazoo** 2.8, in Python;
 - **libzookeeper_mt**: a bare program that sends a minimal recipe's requests through the
-  asynchronous calls of the C client, and handles no faults (`bench/mt_floor.c`). If
-  there is no contention it does not list the line, whereas the wire does. It shows about
-  what the C client costs any library built on it, Kustos included;
+  asynchronous calls of the C client with threads, and handles no faults
+  (`bench/mt_floor.c`). If there is no contention it does not list the line, whereas the
+  wire does. It shows about what that client costs any library built on it: Kustos, too,
+  if it is configured with `--disable-embedding`;
 - **the wire**: a bare socket program that sends the requests of a perfect recipe in as
   few flights as possible, and does nothing else (`bench/raw_*.c` say what it sends, and
   what it leaves out).
@@ -102,8 +104,7 @@ machine:
 TARGETS = """\
 ## Targets
 
-The column libzookeeper_mt has the same ratio for the bare C client. Where the bare
-client misses a target, any library built on it misses that target too, apart from noise.
+The column libzookeeper_mt has the same ratio for that bare client.
 """
 
 SEVERAL = """\

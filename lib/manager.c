@@ -285,8 +285,8 @@ static void set_list(struct ku_manager *m, struct ku_handle *handle,
 	if (session->linked && ku_wire_owed(client))
 		ku_shun_add(&session->shun, session->server, ku_now(client));
 	if (anew)
-		client->env.api->steer(handle->zk, NOWHERE);
-	client->env.api->steer(handle->zk, address);
+		client->env.api->steer(handle->zk, NOWHERE, true);
+	client->env.api->steer(handle->zk, address, true);
 	strcpy(handle->addresses, address);
 	ku_beat_nudge(client);
 	observe(m);

@@ -88,7 +88,7 @@ void ku_session_stay_away(struct kustos_client *client)
 	ku_log(client, KUSTOS_LOG_INFO, "from now on at one of %s",
 		handle->addresses);
 	ku_shun_join(handle->addresses, session->server, handle->joined);
-	client->env.api->steer(handle->zk, handle->joined);
+	client->env.api->steer(handle->zk, handle->joined, false);
 }
 
 void ku_session_reap(struct kustos_client *client)

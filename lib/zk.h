@@ -173,7 +173,8 @@ struct ku_zk_session {
 };
 
 struct ku_zk_api {
-	/* Start a session in the background.  Returns KUSTOS_OK, KUSTOS_EINVAL
+	/* Start a session in the background.  The caller has entered, so that
+	   the first event comes after this.  Returns KUSTOS_OK, KUSTOS_EINVAL
 	   or KUSTOS_ENOMEM; then "errno" tells more.  "env" is what the client
 	   was created with. */
 	enum kustos_err (*open)(void *env, const struct ku_zk_open *params,
@@ -191,7 +192,8 @@ struct ku_zk_api {
 	int (*submit)(struct ku_zk *zk, const struct ku_zk_request *request,
 		ku_zk_done_fn *done, void *arg);
 
-	/* Present credentials, now and on each connection that follows. */
+	/* Present credentials, now and on each connection that follows.  Only
+	   before the first connection, or when an event tells of one. */
 	int (*add_auth)(struct ku_zk *zk, const char *scheme,
 		const char *credentials, int len);
 
@@ -206,10 +208,10 @@ struct ku_zk_api {
 	   Only two uses are allowed:
 	    - To leave some servers out.  The list has the present server; the
 	      connection stays, and when it ends the handle tries the list.
-	    - To move.  The list is one address, whose IP differs from that of
-	      the present server.  A connection ends without an event, and
-	      nothing more happens until the next request. */
-	void (*steer)(struct ku_zk *zk, const char *addresses);
+	    - To "move".  The list is one address, whose IP differs from that of
+	      the present server.  A connection ends, perhaps without an event,
+	      and perhaps nothing more happens until the next request. */
+	void (*steer)(struct ku_zk *zk, const char *addresses, bool move);
 };
 
 extern const struct ku_zk_api ku_zk_library;

@@ -353,7 +353,8 @@ static int send_request(struct ku_zk_lib *lib, const struct ku_zk_request *r,
 		return zoo_adelete(lib->zh, r->path, r->version, done_void,
 			call);
 	case KU_ZK_GET:
-		return zoo_awget(lib->zh, r->path, watcher, lib, done_data, call);
+		return zoo_awget(lib->zh, r->path, watcher, lib, done_data,
+			call);
 	case KU_ZK_SET:
 		return zoo_aset(lib->zh, r->path, r->data, r->len, r->version,
 			done_stat, call);

@@ -86,8 +86,11 @@ static bool mt_kick(struct ku_zk *zk)
 	return ku_zk_calls_kick(&zk->lib.calls);
 }
 
-static void mt_steer(struct ku_zk *zk, const char *addresses)
+/* The library itself finds out whether it has to move.  What it has sent of a
+   request is forgotten, so that the rest may go to the next server. */
+static void mt_steer(struct ku_zk *zk, const char *addresses, bool move)
 {
+	(void)move;
 	ku_zk_lib_steer(&zk->lib, addresses);
 }
 

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,15 +30,16 @@
 #define LACK_MS 100
 
 struct ku_zk {
-	struct ku_zk_lib lib;
+	struct ku_zk_lib lib; /* first: the context of its events */
 	ku_zk_turn_fn *enter, *leave;
 	void *arg;
 	pthread_t driver;
 	int wake; /* an eventfd that ends the driver's wait */
 	/* For those that have entered. */
-	int fd; /* of the connection, if there is one */
+	int fd;	     /* of the connection, if there is one */
 	bool unsent; /* something is left to be sent */
-	bool left; /* the connection was given up since the driver waits */
+	bool left;   /* the connection was given up since the driver waits */
+	char *next;  /* servers to be tried when the connection has ended */
 	bool ending;
 };
 
@@ -56,7 +58,9 @@ static int prepare(struct ku_zk *zk, struct pollfd *p)
 {
 	struct timeval wait = { 0 };
 	int interest = 0;
+	ku_zk_unsent = &zk->unsent; /* a ping that is not sent may wait, too */
 	int rc = zookeeper_interest(zk->lib.zh, &zk->fd, &interest, &wait);
+	ku_zk_unsent = NULL;
 
 	p->fd = rc == ZOK ? zk->fd : -1;
 	p->events = 0;
@@ -87,6 +91,16 @@ static void proceed(struct ku_zk *zk, short seen)
 	}
 }
 
+/* When the connection has ended: the next is made to one of "next". */
+static void turn(struct ku_zk *zk)
+{
+	if (zk->next == NULL || zoo_state(zk->lib.zh) == ZOO_CONNECTED_STATE)
+		return;
+	ku_zk_lib_steer(&zk->lib, zk->next);
+	free(zk->next);
+	zk->next = NULL;
+}
+
 static void *drive(void *arg)
 {
 	struct ku_zk *zk = arg;
@@ -103,19 +117,28 @@ static void *drive(void *arg)
 		if (p[0].revents != 0)
 			(void)!read(zk->wake, &count, sizeof(count));
 		zk->enter(zk->arg);
-		if (!zk->ending)
-			proceed(zk, p[1].revents);
+		if (zk->ending)
+			break;
+		proceed(zk, p[1].revents);
+		turn(zk);
 	}
 	zk->leave(zk->arg);
 	return NULL;
 }
 
+/* When the library tells that its connection has ended, it has closed the
+   descriptor, but its state is still that of before. */
 static void watch_session(zhandle_t *zh, int type, int state, const char *path,
 	void *context)
 {
+	struct ku_zk *zk = context;
+
 	(void)zh;
-	if (type == ZOO_SESSION_EVENT)
-		ku_zk_lib_tell(context, type, state, path);
+	if (type != ZOO_SESSION_EVENT)
+		return;
+	if (state != ZOO_CONNECTED_STATE)
+		zk->fd = -1;
+	ku_zk_lib_tell(&zk->lib, type, state, path);
 }
 
 /* The driver has entered when the library calls back. */
@@ -131,6 +154,7 @@ static void discard(struct ku_zk *zk)
 	int why = errno;
 
 	close(zk->wake);
+	free(zk->next);
 	free(zk);
 	errno = why;
 }
@@ -201,14 +225,13 @@ static int st_submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return rc;
 }
 
+/* The library only queues them. */
 static int st_add_auth(struct ku_zk *zk, const char *scheme,
 	const char *credentials, int len)
 {
-	ku_zk_unsent = &zk->unsent;
 	int rc = ku_zk_lib_add_auth(&zk->lib, scheme, credentials, len);
-	ku_zk_unsent = NULL;
-	if (zk->unsent)
-		wake(zk);
+
+	wake(zk);
 	return rc;
 }
 
@@ -223,10 +246,21 @@ static bool st_kick(struct ku_zk *zk)
 		shutdown(zk->fd, SHUT_RDWR) == 0;
 }
 
-/* If this gives the connection up, the driver waits for a descriptor that is
-   closed, and whose number may soon be another file's. */
-static void st_steer(struct ku_zk *zk, const char *addresses)
+/* If the library gave up a connection that is in use, it would say nothing to
+   those who wait for answers, and send the rest of a half-sent request to the
+   next server.  So the connection is broken, which the driver sees, and then it
+   turns.  One that is just being made the library may give up; then the driver
+   waits for a descriptor that is closed, and whose number may soon be another
+   file's. */
+static void st_steer(struct ku_zk *zk, const char *addresses, bool move)
 {
+	free(zk->next);
+	zk->next = NULL;
+	if (move && zoo_state(zk->lib.zh) == ZOO_CONNECTED_STATE) {
+		zk->next = strdup(addresses); /* or any other server */
+		(void)shutdown(zk->fd, SHUT_RDWR);
+		return;
+	}
 	ku_zk_lib_steer(&zk->lib, addresses);
 	if (zoo_state(zk->lib.zh) != ZOO_NOTCONNECTED_STATE)
 		return;

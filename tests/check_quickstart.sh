@@ -109,7 +109,7 @@ stops 'not root, and no sudo; as root: apt-get install gcc *'
 stops 'not root, *python3-kazoo*' check
 stops 'not root, * gnuplot-nox'
 echo 'exit 0' | pretend gnuplot
-stops 'not root, * default-jre-headless'
+stops 'not root, * libzookeeper-st-dev'
 
 machine no-network
 nothing_installed

@@ -328,6 +328,10 @@ integration_tests += %D%/test_simple_revoke
 %C%_test_simple_revoke_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_stopped
 %C%_test_stopped_LDADD = $(recipe_ldadd)
+if HAVE_MT
+integration_tests += %D%/test_two_libraries
+endif
+%C%_test_two_libraries_LDADD = $(LDADD) $(ZOOKEEPER_MT_LIBS)
 integration_tests += %D%/test_undeletable
 %C%_test_undeletable_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_unknown
@@ -339,4 +343,7 @@ integration_tests += %D%/test_unsent
 %C%_test_unsent_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_watch
 integration_tests += %D%/test_zk_library
+integration_tests += %D%/test_zk_send
+%C%_test_zk_send_LDADD = libinject.a $(LDADD)
+%C%_test_zk_send_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_zk_steer

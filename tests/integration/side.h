@@ -101,10 +101,11 @@ static inline bool kick_side(struct side *side)
 	return kicked;
 }
 
-static inline void steer_side(struct side *side, const char *addresses)
+static inline void steer_side(struct side *side, const char *addresses,
+	bool move)
 {
 	enter_side(side);
-	ku_zk_library.steer(side->zk, addresses);
+	ku_zk_library.steer(side->zk, addresses, move);
 	leave_side(side);
 }
 

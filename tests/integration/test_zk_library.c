@@ -280,8 +280,7 @@ START_TEST(L01_close_with_many_pending_calls_none_afterwards)
 	int i;
 
 	for (i = 0; i < 10000; i++)
-		ck_assert_int_eq(
-			submit_side(&a, &request, count_call, NULL),
+		ck_assert_int_eq(submit_side(&a, &request, count_call, NULL),
 			KU_ZK_OK);
 	ku_zk_library.close(a.zk);
 	atomic_store(&closed, true);
@@ -331,8 +330,7 @@ START_TEST(L29_credentials_open_nodes_and_bad_ones_end_the_handle)
 
 	ck_assert_int_eq(auth_side(&a, "digest", "me:pw"), 0);
 	memset(&answer, 0, sizeof(answer));
-	ck_assert_int_eq(submit_side(&a, &request, on_done, &answer),
-		KU_ZK_OK);
+	ck_assert_int_eq(submit_side(&a, &request, on_done, &answer), KU_ZK_OK);
 	ck_assert_int_eq(await_answer(&answer), KU_ZK_OK);
 	ck_assert_int_eq(ASK(&a, .kind = KU_ZK_GET, .path = "/auth"), KU_ZK_OK);
 	open_side(&b, server_address(server));

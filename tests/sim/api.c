@@ -297,8 +297,9 @@ static bool sim_kick(struct ku_zk *zk)
 /* The library changes its list and drops its connection without telling
    anybody.  Its own thread sleeps on until a request wakes it, or for half the
    timeout. */
-static void sim_steer(struct ku_zk *zk, const char *addresses)
+static void sim_steer(struct ku_zk *zk, const char *addresses, bool move)
 {
+	(void)move;
 	if (is_closed(zk, "steer"))
 		return;
 	if (zk->state == HANDLE_CONNECTED &&

@@ -782,7 +782,7 @@ with=late
 scenario=mutex
 survive
 mutant late_S06_session_goes_back lib/session_handle.c \
-	's/client->env.api->steer(handle->zk, handle->joined);/;/'
+	's/client->env.api->steer(handle->zk, handle->joined, false);/;/'
 mutant late_S06_lost_writes_are_forgotten lib/wire.c \
 	's/ku_shun_add(/(void)(/'
 mutant late_S06_what_came_late_has_the_name_of_another lib/op_create.c \
@@ -802,7 +802,7 @@ mutant late_S16_transactions_are_not_writes lib/wire.c \
 scenario=queue
 survive
 mutant late_S15_goes_back_and_versions_are_not_used_up lib/session_handle.c \
-	's/client->env.api->steer(handle->zk, handle->joined);/;/' \
+	's/client->env.api->steer(handle->zk, handle->joined, false);/;/' \
 	lib/receipt_ask.c 's/to > version \&\& to - version <= KU_FENCE_MAX/false/'
 scenario=one-node
 survive

@@ -32,7 +32,9 @@ static void fill(void)
 static void was_read(void *arg, const struct ku_zk_reply *reply)
 {
 	(void)arg;
+	ku_unlock(client); /* an answer comes when it is locked */
 	fill();
+	ku_lock(client);
 	reading.done(reading.arg, reply);
 }
 

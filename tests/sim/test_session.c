@@ -410,7 +410,7 @@ START_TEST(a_kick_breaks_and_a_steer_points)
 	bench_run_ms(&bench, 0);
 	while (bench_states(&bench, 2, KU_ZK_STATE_CONNECTING) == 0)
 		ck_assert(sched_run(&bench.sched));
-	ku_zk_sim.steer(third, model_address(bench.model, to));
+	ku_zk_sim.steer(third, model_address(bench.model, to), true);
 	ck_assert_int_eq(bench_call(&bench, third, &sync).rc, KU_ZK_OK);
 	ck_assert_int_eq(model_server_of(bench.model, 2), to);
 }

@@ -45,9 +45,9 @@ static const void *map_file(const char *file)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
 	off_t size = lseek(fd, 0, SEEK_END);
-	void *at = size <= 0 ? MAP_FAILED
-			     : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE,
-				       fd, 0);
+	void *at = size <= 0
+		? MAP_FAILED
+		: mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	close(fd);
 	return at != MAP_FAILED ? at : NULL;
