@@ -221,7 +221,7 @@ static int submit(struct kustos_client *client, struct ku_request *request)
 	slot->sent_ns = ku_now(client);
 	slot->writes = is_write(&request->what);
 	slot->connection = session->connection;
-	slot->handle = handle; /* read without the lock, so never changed */
+	slot->handle = handle;
 	int rc = client->env.api->submit(handle->zk, &request->what, wire_done,
 		slot);
 	if (rc != KU_ZK_OK) {
