@@ -92,6 +92,29 @@ void process_kill(pid_t pid)
 		test_pause_1ms();
 }
 
+bool process_holds(pid_t pid, const char *what)
+{
+	char path[300], link[64];
+	bool found = false;
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	d = opendir(path);
+	while (d != NULL && !found && (e = readdir(d)) != NULL) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%.20s", (int)pid,
+			e->d_name);
+		n = readlink(path, link, sizeof(link));
+		found = n == (ssize_t)strlen(what) &&
+			memcmp(link, what, (size_t)n) == 0;
+	}
+	if (d != NULL)
+		closedir(d);
+	return found;
+}
+
 static long status_field(const char *name)
 {
 	char line[256];
@@ -111,6 +134,11 @@ static long status_field(const char *name)
 long rss_kb(void)
 {
 	return status_field("VmRSS:");
+}
+
+long private_kb(void)
+{
+	return status_field("RssAnon:");
 }
 
 int thread_id(void)

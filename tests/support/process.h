@@ -20,9 +20,14 @@ int process_resume(pid_t pid);
 /* Kill it and wait until it is gone; it may be a child or not. */
 void process_kill(pid_t pid);
 
-/* Of the calling process: resident memory, threads, open descriptors.  -1 if
-   they cannot be read. */
+/* Return whether it has a descriptor of such a thing, as /proc names it. */
+bool process_holds(pid_t pid, const char *what);
+
+/* Of the calling process: resident memory; that part of it which is no file's,
+   and so does not depend on how much of a program was read ahead; threads; open
+   descriptors.  -1 if they cannot be read. */
 long rss_kb(void);
+long private_kb(void);
 int thread_count(void);
 int fd_count(void);
 
