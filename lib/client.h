@@ -7,6 +7,7 @@
 #include <kustos/client.h>
 
 #include "dispatch.h"
+#include "drive.h"
 #include "env.h"
 #include "footprint.h"
 #include "fork.h"
@@ -122,8 +123,17 @@ static inline void ku_lock(struct kustos_client *client)
 	pthread_mutex_lock(&client->mutex);
 }
 
+/* Have the handle send what it was given.  Locked. */
+static inline void ku_push(struct kustos_client *client)
+{
+	if (client->wire.kept && client->session.handle != NULL)
+		client->env.api->push(client->session.handle->zk);
+	client->wire.kept = false;
+}
+
 static inline void ku_unlock(struct kustos_client *client)
 {
+	ku_push(client);
 	pthread_mutex_unlock(&client->mutex);
 }
 

@@ -36,6 +36,7 @@ core_sources = \
 	%D%/desk_give.c %D%/desk_lend.c \
 	%D%/desk_look.c %D%/desk_try.c \
 	%D%/dispatch.c %D%/dispatch.h \
+	%D%/drive.c %D%/drive.h \
 	%D%/env.h \
 	%D%/unfit.c %D%/unfit.h \
 	%D%/error.c %D%/version.c \
@@ -137,7 +138,7 @@ libkustos_core_la_SOURCES = $(core_sources)
 if EMBEDDED
 noinst_LTLIBRARIES += libkustos_zk.la
 libkustos_zk_la_SOURCES = $(library_sources) %D%/zk_st.c \
-	%D%/zk_st_calls.c %D%/zk_st_calls.h
+	%D%/zk_st_calls.c %D%/zk_st_calls.h %D%/zk_flow.c %D%/zk_flow.h
 libkustos_core_la_LIBADD = %D%/zk_embedded.lo -lpthread
 
 %D%/zk_embedded.lo: libkustos_zk.la $(ZOOKEEPER_ARCHIVE) $(srcdir)/%D%/embed

@@ -274,6 +274,7 @@ void ku_session_end(struct kustos_client *client, int rc)
 		return;
 	if (is_sure(session))
 		ku_session_set_state(client, KUSTOS_STATE_LOST);
+	ku_push(client); /* what it was given is tried, as ever */
 	session->handle = NULL;
 	session->linked = false;
 	session->greeted = false;

@@ -108,6 +108,16 @@ static enum kustos_err start(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
+/* Wait for news, and return whether there is time left. */
+static bool await(struct ku_wait *wait, kustos_deadline until)
+{
+	struct kustos_client *client = wait->client;
+
+	if (ku_drive(wait, until))
+		return ku_monotonic(&client->env.clock) < until;
+	return ku_cond_wait(client, &wait->waker->cond, until);
+}
+
 enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
@@ -124,8 +134,7 @@ enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 	wait->waker = ku_waker_take(client);
 	enum kustos_err err = wait->waker != NULL ? start(wait) : KUSTOS_ENOMEM;
 	while (err == KUSTOS_OK && !wait->over)
-		if (!ku_cond_wait(client, &wait->waker->cond, until) &&
-			!wait->over)
+		if (!await(wait, until) && !wait->over)
 			wait->calls->give_up(wait, KUSTOS_ETIMEDOUT);
 	if (err == KUSTOS_OK)
 		err = wait->err;

@@ -13,7 +13,7 @@ struct ku_waker *ku_waker_take(struct kustos_client *client)
 		client->wakers.spare = waker->next;
 		return waker;
 	}
-	waker = malloc(sizeof(*waker));
+	waker = calloc(1, sizeof(*waker));
 	if (waker == NULL || ku_cond_init(&waker->cond))
 		return waker;
 	free(waker);
@@ -26,14 +26,35 @@ void ku_waker_put(struct kustos_client *client, struct ku_waker *waker)
 	client->wakers.spare = waker;
 }
 
+static void wake(struct kustos_client *client, struct ku_waker *waker)
+{
+	if (waker->drives != NULL)
+		client->env.api->driving->nudge(waker->drives);
+	else
+		pthread_cond_signal(&waker->cond);
+}
+
 void ku_waker_wake(struct kustos_client *client, struct ku_waker *waker)
 {
 	struct ku_wakers *wakers = &client->wakers;
 
+	if (wakers->notes)
+		ku_drive_offer(client);
 	if (wakers->notes && wakers->count < KU_WAKERS_NOTED)
 		wakers->noted[wakers->count++] = waker;
 	else
-		pthread_cond_signal(&waker->cond);
+		wake(client, waker);
+}
+
+void ku_wakers_settle(struct kustos_client *client, const struct ku_waker *own)
+{
+	struct ku_wakers *wakers = &client->wakers;
+
+	for (int i = 0; i < wakers->count; i++)
+		if (wakers->noted[i] != own)
+			wake(client, wakers->noted[i]);
+	wakers->count = 0;
+	wakers->notes = false;
 }
 
 void ku_lock_to_wake(struct kustos_client *client)

@@ -16,9 +16,12 @@
 #include <stdbool.h>
 
 struct kustos_client;
+struct ku_zk;
 
 struct ku_waker {
 	pthread_cond_t cond;
+	struct ku_zk *drives;  /* its thread does, instead of waiting for
+				  "cond" */
 	struct ku_waker *next; /* of those that nobody waits with */
 };
 
@@ -44,6 +47,10 @@ void ku_waker_wake(struct kustos_client *client, struct ku_waker *waker);
    is freed: those of a handle, which is closed before. */
 void ku_lock_to_wake(struct kustos_client *client);
 void ku_unlock_and_wake(struct kustos_client *client);
+
+/* The thread that has the lock was one that wakes afterwards, and is so no more:
+   wake those that it noted, but for itself. */
+void ku_wakers_settle(struct kustos_client *client, const struct ku_waker *own);
 
 void ku_wakers_free(struct ku_wakers *wakers);
 

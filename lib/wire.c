@@ -229,6 +229,7 @@ static int submit(struct kustos_client *client, struct ku_request *request)
 		return rc;
 	}
 	client->wire.sent++;
+	client->wire.kept = true;
 	slot_link(handle, slot);
 	request->slot = slot;
 	request->session_id = session->id;

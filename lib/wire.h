@@ -61,6 +61,7 @@ struct ku_wire {
 	struct ku_timer refusal;    /* when they are ended */
 	struct ku_slot *spare;	    /* free ones */
 	uint64_t sent;		    /* how many were ever sent */
+	bool kept;		    /* perhaps the handle still has some */
 };
 
 /* One handle of the ZooKeeper library, from its opening until the reaper has

@@ -172,6 +172,29 @@ struct ku_zk_session {
 	char server[64]; /* numeric address, or empty */
 };
 
+/* Of a table whose handles are driven: one thread at a time waits for the
+   network, sends, receives and calls back.  Each handle has a thread of its own
+   for that, but another may do it while it waits for an answer.  For all of
+   these the caller has entered. */
+struct ku_zk_driving {
+	/* Drive until "*over", which a callback sets, or nudge() tells of, or
+	   until the deadline; perhaps not as long.  Leaves and enters as the
+	   handle's own thread does.  Returns false, and has done nothing, if
+	   that thread drives. */
+	bool (*drive)(struct ku_zk *zk, kustos_deadline until,
+		const bool *over);
+
+	/* Have a thread that is in drive() look at "*over". */
+	void (*nudge)(struct ku_zk *zk);
+
+	/* In a callback: somebody may soon drive.  The handle's own thread does
+	   not do so for a moment, if it can. */
+	void (*offer)(struct ku_zk *zk);
+
+	/* Nobody will: it goes on at once. */
+	void (*decline)(struct ku_zk *zk);
+};
+
 struct ku_zk_api {
 	/* Start a session in the background.  The caller has entered, so that
 	   the first event comes after this.  Returns KUSTOS_OK, KUSTOS_EINVAL
@@ -185,12 +208,17 @@ struct ku_zk_api {
 	   follow. */
 	void (*close)(struct ku_zk *zk);
 
-	/* Send one request.  Returns KU_ZK_OK, or why it was not accepted, in
+	/* Queue one request, which need not be sent before push().  Returns
+	   KU_ZK_OK, or why it was not accepted, in
 	   which case it was not sent and "done" is never called: among others
 	   KU_ZK_SYSTEMERROR when memory is short, and KU_ZK_CONNECTIONLOSS for
 	   a MULTI while disconnected. */
 	int (*submit)(struct ku_zk *zk, const struct ku_zk_request *request,
 		ku_zk_done_fn *done, void *arg);
+
+	/* Send what is queued.  Whoever has submitted calls this before it
+	   leaves; after "done" and "event" the table sees to it itself. */
+	void (*push)(struct ku_zk *zk);
 
 	/* Present credentials, now and on each connection that follows.  Only
 	   before the first connection, or when an event tells of one. */
@@ -212,6 +240,8 @@ struct ku_zk_api {
 	      the present server.  A connection ends, perhaps without an event,
 	      and perhaps nothing more happens until the next request. */
 	void (*steer)(struct ku_zk *zk, const char *addresses, bool move);
+
+	const struct ku_zk_driving *driving; /* or NULL */
 };
 
 extern const struct ku_zk_api ku_zk_library;

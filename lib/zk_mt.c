@@ -70,6 +70,12 @@ static int mt_submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_lib_submit(&zk->lib, request, done, arg);
 }
 
+/* The library has a thread that sends. */
+static void mt_push(struct ku_zk *zk)
+{
+	(void)zk;
+}
+
 static int mt_add_auth(struct ku_zk *zk, const char *scheme,
 	const char *credentials, int len)
 {
@@ -98,6 +104,7 @@ const struct ku_zk_api ku_zk_library = {
 	.open = mt_open,
 	.close = mt_close,
 	.submit = mt_submit,
+	.push = mt_push,
 	.add_auth = mt_add_auth,
 	.session = mt_session,
 	.kick = mt_kick,

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-_Thread_local bool *ku_zk_unsent;
+_Thread_local struct ku_zk_flow *ku_zk_flow;
 
 /* The section of the library's own code (lib/embed). */
 #define IN_LIBRARY __attribute__((section("ku_zk_text")))
@@ -20,6 +20,8 @@ _Thread_local bool *ku_zk_unsent;
 /* The names are the linker's. */
 ssize_t __real_send(int fd, const void *data, size_t len, int flags);
 ssize_t __wrap_send(int fd, const void *data, size_t len, int flags);
+ssize_t __real_recv(int fd, void *data, size_t len, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t len, int flags);
 int __real_socket(int domain, int type, int protocol);
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_open(const char *path, int flags, ...);
@@ -29,21 +31,16 @@ void __wrap_srand48(long seed);
 long __wrap_random(void);
 double __wrap_drand48(void);
 
-/* A length goes out with what follows it.  If a send fails while a request is
-   made, the library would close the connection without an event, and forget
-   those who wait for answers.  Told that there is no room, it leaves the rest
-   to the driver, which meets the failure, too. */
-IN_LIBRARY ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
+ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
 {
-	int more = len == sizeof(int32_t) ? MSG_MORE : 0;
-	ssize_t sent = __real_send(fd, data, len, flags | more);
+	return ku_zk_flow != NULL ? ku_zk_flow_send(ku_zk_flow, fd, data, len)
+				  : __real_send(fd, data, len, flags);
+}
 
-	if (ku_zk_unsent != NULL && sent != (ssize_t)len) {
-		*ku_zk_unsent = true;
-		if (sent < 0)
-			errno = EAGAIN;
-	}
-	return sent;
+ssize_t __wrap_recv(int fd, void *data, size_t len, int flags)
+{
+	return ku_zk_flow != NULL ? ku_zk_flow_recv(ku_zk_flow, fd, data, len)
+				  : __real_recv(fd, data, len, flags);
 }
 
 /* It would be /dev/urandom, for seeds that nobody needs (below). */
@@ -58,6 +55,8 @@ int __wrap_open(const char *path, int flags, ...)
 /* The library's socket is not for programs that the program runs (P13). */
 IN_LIBRARY int __wrap_socket(int domain, int type, int protocol)
 {
+	if (ku_zk_flow != NULL)
+		ku_zk_flow_reset(ku_zk_flow);
 	return __real_socket(domain, type | SOCK_CLOEXEC, protocol);
 }
 

@@ -5,10 +5,9 @@
 #ifndef KU_ZK_ST_CALLS_H
 #define KU_ZK_ST_CALLS_H
 
-#include <stdbool.h>
+#include "zk_flow.h"
 
-/* Set by a thread while it makes a request; then this is set to true if
-   something is left to be sent. */
-extern _Thread_local bool *ku_zk_unsent;
+/* That of the handle with which this thread calls the library; or NULL. */
+extern _Thread_local struct ku_zk_flow *ku_zk_flow;
 
 #endif

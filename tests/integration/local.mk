@@ -70,6 +70,10 @@ integration_tests += %D%/test_countdown
 native_tests += %D%/test_crowd
 %C%_test_crowd_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_dispatch_fd
+if EMBEDDED
+integration_tests += %D%/test_drive
+endif
+%C%_test_drive_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_every_call
 %C%_test_every_call_SOURCES = %D%/test_every_call.c %D%/every_call.c \
 	%D%/every_call.h %D%/every_free.c %D%/every_say.h

@@ -128,6 +128,7 @@ static inline int submit_side(struct side *side,
 
 	enter_side(side);
 	rc = ku_zk_library.submit(side->zk, request, done, arg);
+	ku_zk_library.push(side->zk);
 	leave_side(side);
 	return rc;
 }

@@ -108,6 +108,7 @@ START_TEST(L23_a_move_takes_nothing_along_that_was_half_sent)
 	enter_side(&a);
 	ck_assert_int_eq(ku_zk_library.submit(a.zk, &request, on_done, &answer),
 		KU_ZK_OK);
+	ku_zk_library.push(a.zk);
 	ku_zk_library.steer(a.zk, proxy_address(other), true);
 	leave_side(&a);
 	ck_assert_int_eq(await_answer(&answer), KU_ZK_CONNECTIONLOSS);

@@ -213,6 +213,7 @@ static int sim_submit(struct ku_zk *zk, const struct ku_zk_request *request,
 
 	if (rc != KU_ZK_OK)
 		return rc;
+	zk->unpushed = true;
 	call = call_new(zk, request, done, arg);
 	msg = request_msg(m, request);
 	msg->call = call;
@@ -230,6 +231,12 @@ static int sim_submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	if (zk->steered)
 		handle_try(zk, 0);
 	return KU_ZK_OK;
+}
+
+/* Requests were on their way already; deliver.c checks that this was called. */
+static void sim_push(struct ku_zk *zk)
+{
+	zk->unpushed = false;
 }
 
 static int sim_add_auth(struct ku_zk *zk, const char *scheme,
@@ -338,6 +345,7 @@ const struct ku_zk_api ku_zk_sim = {
 	.open = sim_open,
 	.close = sim_close,
 	.submit = sim_submit,
+	.push = sim_push,
 	.add_auth = sim_add_auth,
 	.session = sim_session,
 	.kick = sim_kick,

@@ -85,8 +85,11 @@ static void set_results(struct model *m, struct msg *msg, int count,
 /* Those that open handles without threads need not be told. */
 static void enter(struct ku_zk *zk)
 {
-	if (zk->enter != NULL)
-		zk->enter(zk->arg);
+	if (zk->enter == NULL)
+		return;
+	if (zk->unpushed)
+		model_broken(zk->m, "push", "requests are kept for ever");
+	zk->enter(zk->arg);
 }
 
 static void leave(struct ku_zk *zk)

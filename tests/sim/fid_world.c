@@ -339,6 +339,7 @@ static int submit(struct fid_session *session,
 	pending->rc = result;
 	enter(session);
 	rc = world->api->submit(session->zk, request, on_done, pending);
+	world->api->push(session->zk);
 	session->submitted += rc == KU_ZK_OK;
 	leave(session);
 	if (rc != KU_ZK_OK)

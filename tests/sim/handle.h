@@ -47,6 +47,7 @@ struct ku_zk {
 	struct call *calls, **calls_end; /* sent, then unsent */
 	int sent;
 	uint64_t call_number, done_number;
+	bool unpushed; /* something was submitted since the last push */
 	struct watches watches;
 	struct watch *watching;
 	struct handle_auth *auth;

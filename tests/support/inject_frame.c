@@ -182,27 +182,26 @@ static void frame_done(struct position *p)
 		p->head_len = 0;
 }
 
-/* Would sending this complete the head of the frame that must not be sent? */
-static bool must_fail(const struct conn *c, const char *data, size_t len)
+/* Return how much of this comes before the frame that must not be sent, or -1 if
+   that is not in it. */
+static ssize_t before_victim(const struct conn *c, const char *data, size_t len)
 {
 	struct position p = c->out;
+	size_t at = 0, begin = 0;
 	int seen = 0;
 	bool whole;
 
-	if (fault != INJECT_FAIL_SEND)
-		return false;
-	while (len > 0) {
-		size_t n = advance(&p, data, len, &whole);
-
-		data += n;
-		len -= n;
+	while (fault == INJECT_FAIL_SEND && at < len) {
+		if (p.head_len == 0)
+			begin = at;
+		at += advance(&p, data + at, len - at, &whole);
 		if (!whole)
 			continue;
 		if (head_op(&p) == fault_op && ++seen == fault_left)
-			return true;
+			return (ssize_t)begin;
 		frame_done(&p);
 	}
-	return false;
+	return -1;
 }
 
 static void note_head(struct conn *c)
@@ -249,14 +248,17 @@ static ssize_t break_off(int fd, enum inject_fault f, int op)
 INJECTED ssize_t send(int fd, const void *data, size_t len, int flags)
 {
 	static ssize_t (*real)(int, const void *, size_t, int);
-	ssize_t n;
+	ssize_t n, before;
 
 	INJECT_REAL(real, "send");
 	if (INJECT_CALLER() != INJECT_ZOOKEEPER || fd < 0 || fd >= FDS)
 		return real(fd, data, len, flags);
 	pthread_mutex_lock(&lock);
-	if (must_fail(&conns[fd], data, len)) {
+	before = before_victim(&conns[fd], data, len);
+	if (before >= 0) {
 		fault = INJECT_NOTHING;
+		if (before > 0 && real(fd, data, (size_t)before, flags) > 0)
+			note_sent(&conns[fd], data, (size_t)before);
 		n = break_off(fd, INJECT_FAIL_SEND, fault_op);
 	} else {
 		n = real(fd, data, len, flags);

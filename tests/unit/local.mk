@@ -83,3 +83,6 @@ unit_tests += %D%/test_waker
 unit_tests += %D%/test_witness
 unit_tests += %D%/test_zk_call
 unit_tests += %D%/test_zk_fd
+unit_tests += %D%/test_zk_flow
+%C%_test_zk_flow_SOURCES = %D%/test_zk_flow.c lib/zk_flow.c lib/zk_flow.h
+%C%_test_zk_flow_CFLAGS = $(AM_CFLAGS) # an object of its own

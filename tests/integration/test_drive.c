@@ -1,0 +1,218 @@
+/*
+ * test_drive.c - a thread that waits drives its client's handle meanwhile, if it
+ * is the only one that waits (lib/drive.h).
+ */
+#include "mutex_fixture.h"
+#include "process.h"
+#include "support/proxy.h"
+
+#include <kustos/cancel.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* The pings, which wake whoever drives, are far apart. */
+#define T_MS 30000
+#define AT_ONCE_MS 500
+
+static struct proxy *way;
+static struct kustos_client *client;
+static struct kustos_mutex *mutex;
+static struct kustos_cancel *cancel;
+static atomic_int reader; /* the thread that read the last answer */
+
+static void answered(void *arg, const struct kustos_request *request)
+{
+	(void)arg;
+	(void)request;
+	atomic_store(&reader, thread_id());
+}
+
+static void set_up(void)
+{
+	struct kustos_client_options o;
+
+	way = fixture_proxy();
+	o = client_options(proxy_address(way), T_MS);
+
+	o.on_request = answered;
+	client = client_open_with(&o);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
+	mutex = mutex_new(client, 100);
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+}
+
+static void tear_down(void)
+{
+	if (client != NULL) {
+		kustos_mutex_destroy(mutex);
+		client_close(client);
+	}
+	kustos_cancel_destroy(cancel);
+	proxy_free(way);
+}
+
+/* Which thread reads the answer to a request that nobody waits for? */
+static int reader_of_another(void)
+{
+	struct completions done = { 0 };
+
+	atomic_store(&reader, 0);
+	check_err(kustos_exists_async(client, "/", KUSTOS_FOREVER, NULL,
+			  count_completion, &done),
+		KUSTOS_OK);
+	test_eventually(completions_of(&done) == 1, AT_ONCE_MS);
+	return atomic_load(&reader);
+}
+
+/* On a busy machine the next call may come too late to drive. */
+static bool reads_itself(void)
+{
+	client_exchange(client);
+	client_exchange(client);
+	return atomic_load(&reader) == thread_id();
+}
+
+START_TEST(who_waits_reads_the_answer)
+{
+	test_eventually(reads_itself(), 5000);
+}
+END_TEST
+
+START_TEST(when_nobody_waits_the_handles_own_thread_reads)
+{
+	test_eventually(reads_itself(), 5000);
+	test_eventually(reader_of_another() != thread_id(), 5000);
+}
+END_TEST
+
+/* A thread that waits for a lock which the test has, and drives. */
+static struct {
+	pthread_t id;
+	atomic_int number; /* once it drives */
+	kustos_deadline until;
+	enum kustos_err err;
+	atomic_bool over;
+	struct kustos_hold *hold; /* what it waits for */
+} waiter;
+
+static void *wait_main(void *arg)
+{
+	(void)arg;
+	while (!reads_itself())
+		;
+	atomic_store(&waiter.number, thread_id());
+	waiter.err = kustos_mutex_lock(mutex, waiter.until, cancel);
+	if (waiter.err == KUSTOS_OK)
+		check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
+	atomic_store(&waiter.over, true);
+	return NULL;
+}
+
+static void start_waiter(kustos_deadline until)
+{
+	waiter.until = until;
+	waiter.hold = hold_take(mutex);
+	atomic_store(&waiter.number, 0);
+	atomic_store(&waiter.over, false);
+	ck_assert_int_eq(pthread_create(&waiter.id, NULL, wait_main, NULL), 0);
+	test_eventually(atomic_load(&waiter.number) != 0, 5000);
+}
+
+static void end_waiter(enum kustos_err wanted)
+{
+	test_eventually(atomic_load(&waiter.over), AT_ONCE_MS);
+	ck_assert_int_eq(pthread_join(waiter.id, NULL), 0);
+	check_err(waiter.err, wanted);
+}
+
+/* The first may be late for that, too. */
+static void start_driver(kustos_deadline until)
+{
+	start_waiter(until);
+	while (reader_of_another() != atomic_load(&waiter.number)) {
+		hold_give(waiter.hold);
+		end_waiter(KUSTOS_OK);
+		start_waiter(until);
+	}
+}
+
+START_TEST(who_waits_reads_what_is_for_others)
+{
+	start_driver(KUSTOS_FOREVER);
+	client_exchange(client);
+	ck_assert_int_eq(atomic_load(&reader), atomic_load(&waiter.number));
+	hold_give(waiter.hold);
+	end_waiter(KUSTOS_OK);
+}
+END_TEST
+
+/* In these two nothing is read that would end its sleep. */
+START_TEST(who_waits_hears_of_a_hand_over_at_once)
+{
+	start_driver(KUSTOS_FOREVER);
+	proxy_set_mode(way, PROXY_HOLE);
+	hold_give(waiter.hold);
+	end_waiter(KUSTOS_OK);
+	proxy_set_mode(way, PROXY_PASS);
+}
+END_TEST
+
+START_TEST(who_waits_hears_of_a_cancel_at_once)
+{
+	start_driver(KUSTOS_FOREVER);
+	proxy_set_mode(way, PROXY_HOLE);
+	kustos_cancel_fire(cancel);
+	end_waiter(KUSTOS_ECANCELED);
+	proxy_set_mode(way, PROXY_PASS);
+	hold_give(waiter.hold);
+}
+END_TEST
+
+START_TEST(who_waits_keeps_its_deadline)
+{
+	kustos_deadline until = kustos_after_ms(3000);
+
+	start_driver(until);
+	test_eventually(kustos_after_ms(0) >= until, 5000);
+	end_waiter(KUSTOS_ETIMEDOUT);
+	hold_give(waiter.hold);
+}
+END_TEST
+
+START_TEST(who_waits_hears_of_the_end_of_its_session)
+{
+	int64_t epoch = client_epoch(client);
+
+	start_driver(KUSTOS_FOREVER);
+	client_kill_session(client);
+	end_waiter(KUSTOS_OK);
+	client_wait_epoch(client, epoch, 10000);
+	check_err(kustos_hold_release(waiter.hold), KUSTOS_ELOST);
+}
+END_TEST
+
+START_TEST(who_waits_does_not_keep_the_client_from_being_closed)
+{
+	start_driver(KUSTOS_FOREVER);
+	client_drop(client);
+	end_waiter(KUSTOS_ECLOSED);
+	client = NULL;
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("driving");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, who_waits_reads_the_answer);
+	tcase_add_test(t, when_nobody_waits_the_handles_own_thread_reads);
+	tcase_add_test(t, who_waits_reads_what_is_for_others);
+	tcase_add_test(t, who_waits_hears_of_a_hand_over_at_once);
+	tcase_add_test(t, who_waits_hears_of_a_cancel_at_once);
+	tcase_add_test(t, who_waits_keeps_its_deadline);
+	tcase_add_test(t, who_waits_hears_of_the_end_of_its_session);
+	tcase_add_test(t, who_waits_does_not_keep_the_client_from_being_closed);
+	return fixture_main(s);
+}
