@@ -137,7 +137,8 @@ libkustos_core_la_SOURCES = $(core_sources)
 
 if EMBEDDED
 noinst_LTLIBRARIES += libkustos_zk.la
-libkustos_zk_la_SOURCES = $(library_sources) %D%/zk_st.c \
+libkustos_zk_la_SOURCES = $(library_sources) %D%/zk_st.c %D%/zk_st.h \
+	%D%/zk_drive.c \
 	%D%/zk_st_calls.c %D%/zk_st_calls.h %D%/zk_flow.c %D%/zk_flow.h
 libkustos_core_la_LIBADD = %D%/zk_embedded.lo -lpthread
 
