@@ -31,7 +31,8 @@ bool ku_cond_wait(struct kustos_client *client, pthread_cond_t *cond,
 	kustos_deadline deadline)
 {
 	ku_push(client);
-	ku_drive_decline(client);
+	if (client->callers > 0) /* else it is no call that waits */
+		ku_drive_decline(client);
 	if (deadline == KUSTOS_FOREVER) {
 		pthread_cond_wait(cond, &client->mutex);
 		return true;

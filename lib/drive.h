@@ -17,17 +17,16 @@
 struct kustos_client;
 struct ku_wait;
 
-/* Drive the client's handle until the wait is over or "until" has passed.
-   Unlocks meanwhile.  Returns false, and has done nothing, if that is for
-   another thread to do. */
+/* Drive the client's handle until the wait is over or "until" has passed, but
+   not for long.  Unlocks meanwhile.  Returns false, and has done nothing, if
+   that is for another thread to do. */
 bool ku_drive(struct ku_wait *wait, kustos_deadline until);
 
 /* The handle's own thread has ended a wait: if nobody else waits, the thread
    that did may soon wait again, and then drive. */
 void ku_drive_offer(struct kustos_client *client);
 
-/* This thread is going to wait, and does not drive: perhaps for something that
-   is to be read, if it is in a call. */
+/* Somebody waits for what is to be read, and does not drive. */
 void ku_drive_decline(struct kustos_client *client);
 
 #endif

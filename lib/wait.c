@@ -191,6 +191,7 @@ enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 	if (err == KUSTOS_OK && !wait->over && !wait->once &&
 		deadline != KUSTOS_FOREVER)
 		set_deadline(wait);
+	ku_drive_decline(client);
 	ku_unlock(client);
 	if (err != KUSTOS_OK)
 		ku_cancel_detach(&wait->cancel);

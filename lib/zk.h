@@ -9,7 +9,8 @@
  *  - One thread at a time has entered a handle: it has called enter() of struct
  *    ku_zk_open, and not yet leave().  The table does so around "done" and
  *    "event", perhaps around several of them; whoever calls submit(),
- *    add_auth(), session(), kick() or steer() has entered by the same lock.
+ *    push(), add_auth(), session(), kick() or steer() has entered by the same
+ *    lock.
  *  - Requests on one handle are sent in the order of submit(), and their
  *    replies and the watch events arrive in the server's order, one at a time.
  *  - "done" is called at most once for each accepted submit().  It is never
@@ -176,13 +177,19 @@ struct ku_zk_session {
    network, sends, receives and calls back.  Each handle has a thread of its own
    for that, but another may do it while it waits for an answer.  For all of
    these the caller has entered. */
+struct ku_zk_drive {
+	/* As those of the handle, which may be closed meanwhile. */
+	ku_zk_turn_fn *enter, *leave;
+	void *arg;
+	kustos_deadline until;
+	const bool *over; /* set by a callback; or nudge() tells of it */
+};
+
 struct ku_zk_driving {
-	/* Drive until "*over", which a callback sets, or nudge() tells of, or
-	   until the deadline; perhaps not as long.  Leaves and enters as the
-	   handle's own thread does.  Returns false, and has done nothing, if
-	   that thread drives. */
-	bool (*drive)(struct ku_zk *zk, kustos_deadline until,
-		const bool *over);
+	/* Drive until "*over" or until the deadline, but not for long: the
+	   program's thread may be held up.  Leaves and enters meanwhile.
+	   Returns false, and has done nothing, if it is not its turn. */
+	bool (*drive)(struct ku_zk *zk, const struct ku_zk_drive *who);
 
 	/* Have a thread that is in drive() look at "*over". */
 	void (*nudge)(struct ku_zk *zk);

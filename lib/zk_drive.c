@@ -11,6 +11,7 @@
 #include "thread.h"
 #include "zk_st.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -28,6 +29,9 @@
    meanwhile. */
 #define MOMENT_NS 1000000
 
+/* For how long another drives at most. */
+#define LONGEST_MS 100
+
 void ku_zk_wake(struct ku_zk *zk)
 {
 	uint64_t one = 1;
@@ -44,7 +48,6 @@ static int prepare(struct ku_zk *zk, struct pollfd *p)
 	struct ku_zk_flow *outer = ku_zk_begin_flow(zk);
 	int rc = zookeeper_interest(zk->lib.zh, &zk->fd, &interest, &wait);
 	ku_zk_end_flow(outer);
-	zk->flow.stuck = false;
 
 	p->fd = rc == ZOK ? zk->fd : -1;
 	p->events = 0;
@@ -54,6 +57,7 @@ static int prepare(struct ku_zk *zk, struct pollfd *p)
 		p->events |= POLLIN;
 	if (!ku_zk_flow_push(&zk->flow) || (interest & ZOOKEEPER_WRITE))
 		p->events |= POLLOUT;
+	zk->flow.stuck = false; /* there is somebody who sends the rest */
 	zk->left = false;
 	if (rc == ZSYSTEMERROR)
 		return LACK_MS;
@@ -80,113 +84,163 @@ static void proceed(struct ku_zk *zk, short seen)
 	ku_zk_end_flow(outer);
 }
 
+void ku_zk_steer(struct ku_zk *zk, const char *addresses)
+{
+	ku_zk_lib_steer(&zk->lib, addresses);
+	if (zoo_state(zk->lib.zh) != ZOO_CONNECTED_STATE)
+		ku_zk_flow_reset(&zk->flow);
+}
+
 /* When the connection has ended: the next is made to one of "next". */
 static void turn(struct ku_zk *zk)
 {
 	if (zk->next == NULL || zoo_state(zk->lib.zh) == ZOO_CONNECTED_STATE)
 		return;
-	ku_zk_lib_steer(&zk->lib, zk->next);
+	ku_zk_steer(zk, zk->next);
 	free(zk->next);
 	zk->next = NULL;
 }
 
-/* Wait until something can be done, at most for "most_ms", and do it. */
-static void go(struct ku_zk *zk, int most_ms)
+static bool connected(const struct ku_zk *zk)
+{
+	return !zk->ending && zoo_state(zk->lib.zh) == ZOO_CONNECTED_STATE;
+}
+
+/* Wait until something can be done, at most for "most_ms", and do it, unless
+   another thread drives by then. */
+static void go(struct ku_zk *zk, const struct ku_zk_drive *who, int most_ms)
 {
 	struct pollfd p[2] = { { .fd = zk->wake, .events = POLLIN } };
 	int ms = prepare(zk, &p[1]);
-	uint64_t count;
+	uint64_t shift = zk->shift, count;
 
-	zk->leave(zk->arg);
+	who->leave(who->arg);
 	if (poll(p, 2, ms < most_ms ? ms : most_ms) < 0)
 		p[0].revents = p[1].revents = 0;
+	who->enter(who->arg);
+	if (zk->shift != shift)
+		return;
 	if (p[0].revents != 0)
 		(void)!read(zk->wake, &count, sizeof(count));
-	zk->enter(zk->arg);
 	if (zk->ending)
 		return;
 	proceed(zk, p[1].revents);
 	turn(zk);
+	(void)ku_zk_flow_push(&zk->flow);
 }
 
-static bool can_go(struct ku_zk *zk)
+/* The handle's own thread */
+
+static void set_driver(struct ku_zk *zk, enum ku_zk_driver driver)
 {
-	return !zk->ending && !is_unrecoverable(zk->lib.zh);
+	zk->driver = driver;
+	zk->shift++;
 }
 
-/* Have the handle's own thread go on in "ns"; 0: not before the next such
-   call. */
-static void set_relief(struct ku_zk *zk, long ns)
+/* Have the own thread look at who drives in "ns". */
+static void set_relief(struct ku_zk *zk, int64_t ns)
 {
-	struct itimerspec when = { .it_value = { .tv_nsec = ns } };
+	struct itimerspec when = { .it_value = ku_timespec(ns) };
 
 	timerfd_settime(zk->relief, 0, &when, NULL);
 }
 
+/* Let others drive; but not for longer than one that is not held up would. */
 static void stand_by(struct ku_zk *zk)
 {
 	uint64_t count;
 
 	do {
-		zk->leave(zk->arg);
+		zk->own.leave(zk->own.arg);
 		(void)!read(zk->relief, &count, sizeof(count));
-		zk->enter(zk->arg);
-	} while (zk->driver == KU_ZK_CALLER);
-	zk->driver = KU_ZK_OWN;
+		zk->own.enter(zk->own.arg);
+	} while (zk->driver == KU_ZK_CALLER && !zk->ending &&
+		ku_monotonic(&ku_clock_real) < zk->patience_ns);
+	set_driver(zk, KU_ZK_OWN);
 }
 
-/* The handle's own thread. */
 static void *drive(void *arg)
 {
 	struct ku_zk *zk = arg;
 
-	zk->enter(zk->arg);
-	while (can_go(zk)) {
+	zk->own.enter(zk->own.arg);
+	while (!zk->ending && !is_unrecoverable(zk->lib.zh)) {
 		zk->offered = false;
-		go(zk, INT_MAX);
-		if (!zk->offered || zk->ending)
+		go(zk, &zk->own, INT_MAX);
+		if (!zk->offered || !connected(zk) || ku_zk_flow_has(&zk->flow))
 			continue;
-		zk->driver = KU_ZK_NOBODY;
+		set_driver(zk, KU_ZK_NOBODY);
 		set_relief(zk, MOMENT_NS);
 		stand_by(zk);
 	}
-	zk->leave(zk->arg);
+	zk->own.leave(zk->own.arg);
 	return NULL;
 }
 
-/* Other threads that drive */
+/* Other threads */
+
+/* Return for how many milliseconds one may drive: what may delay a ping must be
+   little beside the session's timeout. */
+static int longest(const struct ku_zk *zk)
+{
+	int ms = zoo_recv_timeout(zk->lib.zh) / 10;
+
+	return ms > LONGEST_MS ? LONGEST_MS : ms;
+}
 
 /* Return the milliseconds until then. */
 static int time_left(kustos_deadline until)
 {
-	int64_t ns = until == KUSTOS_FOREVER
-		? INT64_MAX
-		: until - ku_monotonic(&ku_clock_real);
+	int64_t ns = until - ku_monotonic(&ku_clock_real);
 
-	if (ns <= 0)
-		return 0;
-	ns = ns / KU_NS_PER_MS + 1;
-	return ns < INT_MAX ? (int)ns : INT_MAX;
+	return ns > 0 ? (int)(ns / KU_NS_PER_MS) + 1 : 0;
 }
 
-static bool st_drive(struct ku_zk *zk, kustos_deadline until, const bool *over)
+/* It has driven, and may be back soon if it has got what it waited for. */
+static void hand_on(struct ku_zk *zk, bool over)
 {
+	if (over && connected(zk) && !ku_zk_flow_has(&zk->flow)) {
+		set_driver(zk, KU_ZK_NOBODY);
+		set_relief(zk, MOMENT_NS);
+	} else {
+		set_driver(zk, KU_ZK_OWN);
+		set_relief(zk, 1);
+	}
+}
+
+static void leave_for_good(struct ku_zk *zk)
+{
+	if (--zk->inside == 0 && zk->closed)
+		ku_zk_discard(zk);
+}
+
+static bool st_drive(struct ku_zk *zk, const struct ku_zk_drive *who)
+{
+	int64_t begin = ku_monotonic(&ku_clock_real);
+	int64_t most = longest(zk) * KU_NS_PER_MS;
 	int ms;
 
-	if (zk->driver != KU_ZK_NOBODY || !can_go(zk))
+	if (zk->driver != KU_ZK_NOBODY || !connected(zk) || who->until <= begin)
 		return false;
-	zk->driver = KU_ZK_CALLER;
-	set_relief(zk, 0);
-	while (!*over && can_go(zk) && (ms = time_left(until)) > 0)
-		go(zk, ms);
-	zk->driver = KU_ZK_NOBODY;
-	set_relief(zk, can_go(zk) ? MOMENT_NS : 1);
+	kustos_deadline until = who->until - begin < most ? who->until
+							  : begin + most;
+	set_driver(zk, KU_ZK_CALLER);
+	uint64_t shift = zk->shift;
+	zk->inside++;
+	zk->patience_ns = begin + 2 * most;
+	set_relief(zk, 2 * most);
+	while (zk->shift == shift && !*who->over && connected(zk) &&
+		(ms = time_left(until)) > 0)
+		go(zk, who, ms);
+	if (zk->shift == shift)
+		hand_on(zk, *who->over);
+	leave_for_good(zk);
 	return true;
 }
 
 static void st_offer(struct ku_zk *zk)
 {
-	zk->offered = zoo_state(zk->lib.zh) == ZOO_CONNECTED_STATE;
+	zk->offered = true;
 }
 
 static void st_decline(struct ku_zk *zk)
@@ -202,6 +256,8 @@ const struct ku_zk_driving ku_zk_driving = {
 	.decline = st_decline,
 };
 
+/* Beginning and end */
+
 bool ku_zk_drive_init(struct ku_zk *zk)
 {
 	zk->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -216,16 +272,31 @@ bool ku_zk_drive_start(struct ku_zk *zk)
 
 void ku_zk_drive_end(struct ku_zk *zk)
 {
-	zk->enter(zk->arg);
+	zk->own.enter(zk->own.arg);
 	zk->ending = true;
 	set_relief(zk, 1);
-	zk->leave(zk->arg);
+	zk->own.leave(zk->own.arg);
 	ku_zk_wake(zk);
 	pthread_join(zk->thread, NULL);
 }
 
-void ku_zk_drive_free(struct ku_zk *zk)
+void ku_zk_discard(struct ku_zk *zk)
 {
+	int why = errno;
+
 	close(zk->wake);
 	close(zk->relief);
+	free(zk->next);
+	free(zk);
+	errno = why;
+}
+
+void ku_zk_drive_free(struct ku_zk *zk)
+{
+	zk->own.enter(zk->own.arg);
+	zk->closed = true;
+	bool last = zk->inside == 0;
+	zk->own.leave(zk->own.arg);
+	if (last)
+		ku_zk_discard(zk);
 }

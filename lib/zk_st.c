@@ -27,8 +27,10 @@ static void watch_session(zhandle_t *zh, int type, int state, const char *path,
 	(void)zh;
 	if (type != ZOO_SESSION_EVENT)
 		return;
-	if (state != ZOO_CONNECTED_STATE)
+	if (state != ZOO_CONNECTED_STATE) {
 		zk->fd = -1;
+		ku_zk_flow_reset(&zk->flow);
+	}
 	ku_zk_lib_tell(&zk->lib, type, state, path);
 }
 
@@ -40,16 +42,6 @@ static void is_entered(void *arg)
 
 /* Opening and closing */
 
-static void discard(struct ku_zk *zk)
-{
-	int why = errno;
-
-	ku_zk_drive_free(zk);
-	free(zk->next);
-	free(zk);
-	errno = why;
-}
-
 static enum kustos_err st_open(void *env, const struct ku_zk_open *params,
 	struct ku_zk **out)
 {
@@ -58,9 +50,9 @@ static enum kustos_err st_open(void *env, const struct ku_zk_open *params,
 	(void)env;
 	if (!zk)
 		return KUSTOS_ENOMEM;
-	zk->enter = params->enter;
-	zk->leave = params->leave;
-	zk->arg = params->arg;
+	zk->own.enter = params->enter;
+	zk->own.leave = params->leave;
+	zk->own.arg = params->arg;
 	zk->fd = -1;
 	ku_zk_calls_init(&zk->lib.calls, is_entered, is_entered, NULL);
 	enum kustos_err err = !ku_zk_drive_init(zk)
@@ -74,7 +66,7 @@ static enum kustos_err st_open(void *env, const struct ku_zk_open *params,
 		err = KUSTOS_ENOMEM;
 	}
 	if (err != KUSTOS_OK)
-		discard(zk);
+		ku_zk_discard(zk);
 	else
 		*out = zk;
 	return err;
@@ -91,16 +83,16 @@ static void drop_event(void *arg, enum ku_zk_event event,
 
 static void st_close(struct ku_zk *zk)
 {
-	zk->enter(zk->arg);
+	zk->own.enter(zk->own.arg);
 	zk->lib.event = drop_event;
 	ku_zk_calls_silence(&zk->lib.calls);
-	zk->leave(zk->arg);
+	zk->own.leave(zk->own.arg);
 	ku_zk_drive_end(zk);
 	zk->flow.at_once = true; /* the end of the session waits for room */
 	struct ku_zk_flow *outer = ku_zk_begin_flow(zk);
 	ku_zk_lib_close(&zk->lib);
 	ku_zk_end_flow(outer);
-	discard(zk);
+	ku_zk_drive_free(zk);
 }
 
 /* Asking */
@@ -157,7 +149,7 @@ static void st_steer(struct ku_zk *zk, const char *addresses, bool move)
 		(void)shutdown(zk->fd, SHUT_RDWR);
 		return;
 	}
-	ku_zk_lib_steer(&zk->lib, addresses);
+	ku_zk_steer(zk, addresses);
 	if (zoo_state(zk->lib.zh) != ZOO_NOTCONNECTED_STATE)
 		return;
 	zk->left = true;

@@ -16,9 +16,8 @@ enum ku_zk_driver { KU_ZK_OWN, KU_ZK_CALLER, KU_ZK_NOBODY };
 
 struct ku_zk {
 	struct ku_zk_lib lib; /* first: the context of its events */
-	ku_zk_turn_fn *enter, *leave;
-	void *arg;
 	pthread_t thread;
+	struct ku_zk_drive own; /* its */
 	int wake;   /* an eventfd that ends the wait of whoever drives */
 	int relief; /* a timer that ends that of the own thread for its turn */
 	/* For those that have entered. */
@@ -28,7 +27,11 @@ struct ku_zk {
 	char *next; /* servers to be tried when the connection has ended */
 	bool ending;
 	enum ku_zk_driver driver;
-	bool offered; /* a thread that is woken now may drive */
+	uint64_t shift;	     /* counts the changes of the driver */
+	int64_t patience_ns; /* until then one that is not heard of drives */
+	bool offered;	     /* a thread that is woken now may drive */
+	int inside;	     /* threads that are in drive() */
+	bool closed;	     /* the last of them frees it */
 };
 
 /* Have the library send and receive by way of the flow of "zk".  Returns what is
@@ -49,15 +52,20 @@ static inline void ku_zk_end_flow(struct ku_zk_flow *outer)
 /* Have whoever drives look at everything. */
 void ku_zk_wake(struct ku_zk *zk);
 
+/* Have it use these servers from now on, as ku_zk_lib_steer() does. */
+void ku_zk_steer(struct ku_zk *zk, const char *addresses);
+
 /* Make the descriptors, and start the handle's own thread.  Each returns false if
    that is not possible; then "errno" tells why. */
 bool ku_zk_drive_init(struct ku_zk *zk);
 bool ku_zk_drive_start(struct ku_zk *zk);
 
-/* Nobody drives any more, and all who did have left the handle.  Not entered. */
+/* Nobody drives any more.  Not entered. */
 void ku_zk_drive_end(struct ku_zk *zk);
 
-/* Undo ku_zk_drive_init(), even if it failed. */
+/* Free the handle: now, or when the last thread has left it.  The second is not
+   entered. */
+void ku_zk_discard(struct ku_zk *zk);
 void ku_zk_drive_free(struct ku_zk *zk);
 
 extern const struct ku_zk_driving ku_zk_driving;

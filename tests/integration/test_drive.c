@@ -8,6 +8,7 @@
 
 #include <kustos/cancel.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 /* The pings, which wake whoever drives, are far apart. */
@@ -191,6 +192,71 @@ START_TEST(who_waits_hears_of_the_end_of_its_session)
 }
 END_TEST
 
+/* A handler of a signal that takes as long as the test wants. */
+static atomic_bool handles, handled;
+
+static void take_long(int sig)
+{
+	(void)sig;
+	atomic_store(&handles, true);
+	while (!atomic_load(&handled))
+		test_pause_1ms();
+}
+
+static void start_held_up(void)
+{
+	atomic_store(&handles, false);
+	atomic_store(&handled, false);
+	signal(SIGUSR1, take_long);
+	start_driver(KUSTOS_FOREVER);
+	ck_assert_int_eq(pthread_kill(waiter.id, SIGUSR1), 0);
+	test_eventually(atomic_load(&handles), 1000);
+}
+
+START_TEST(who_is_held_up_does_not_hold_up_the_session)
+{
+	start_held_up();
+	ck_assert_int_ne(reader_of_another(), atomic_load(&waiter.number));
+	client_exchange(client);
+	hold_give(waiter.hold);
+	ck_assert(!atomic_load(&waiter.over));
+	atomic_store(&handled, true);
+	end_waiter(KUSTOS_OK);
+	test_eventually(reads_itself(), 5000);
+}
+END_TEST
+
+START_TEST(who_is_held_up_does_not_hold_up_the_next_session)
+{
+	int64_t epoch = client_epoch(client);
+
+	start_held_up();
+	client_kill_session(client);
+	client_wait_epoch(client, epoch, 10000);
+	client_exchange(client);
+	check_err(kustos_hold_release(waiter.hold), KUSTOS_ELOST);
+	ck_assert(!atomic_load(&waiter.over));
+	atomic_store(&handled, true);
+	end_waiter(KUSTOS_OK);
+}
+END_TEST
+
+/* It drives for a part of this. */
+#define LONG_MS 1000
+
+START_TEST(who_waits_for_long_leaves_it_to_the_own_thread)
+{
+	int64_t begin;
+
+	start_driver(KUSTOS_FOREVER);
+	begin = test_now_ms();
+	test_eventually(test_now_ms() >= begin + LONG_MS, LONG_MS);
+	ck_assert_int_ne(reader_of_another(), atomic_load(&waiter.number));
+	hold_give(waiter.hold);
+	end_waiter(KUSTOS_OK);
+}
+END_TEST
+
 START_TEST(who_waits_does_not_keep_the_client_from_being_closed)
 {
 	start_driver(KUSTOS_FOREVER);
@@ -213,6 +279,9 @@ int main(void)
 	tcase_add_test(t, who_waits_hears_of_a_cancel_at_once);
 	tcase_add_test(t, who_waits_keeps_its_deadline);
 	tcase_add_test(t, who_waits_hears_of_the_end_of_its_session);
+	tcase_add_test(t, who_is_held_up_does_not_hold_up_the_session);
+	tcase_add_test(t, who_is_held_up_does_not_hold_up_the_next_session);
+	tcase_add_test(t, who_waits_for_long_leaves_it_to_the_own_thread);
 	tcase_add_test(t, who_waits_does_not_keep_the_client_from_being_closed);
 	return fixture_main(s);
 }
