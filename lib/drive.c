@@ -22,7 +22,8 @@ bool ku_drive(struct ku_wait *wait, kustos_deadline until)
 {
 	struct kustos_client *client = wait->client;
 	const struct ku_zk_driving *driving = driving_of(client);
-	struct ku_zk_drive who = { enter, leave, client, until, &wait->over };
+	struct ku_zk_drive who = { enter, leave, client, until, &wait->over,
+		&client->fork };
 
 	if (driving == NULL || client->callers > 1)
 		return false;

@@ -154,6 +154,7 @@ struct ku_zk_ticket {
 };
 
 typedef void ku_zk_turn_fn(void *arg);
+struct ku_fork_guard;
 
 struct ku_zk_open {
 	const char *addresses; /* numeric, "10.0.0.1:2181,::1:2181" */
@@ -183,6 +184,7 @@ struct ku_zk_drive {
 	void *arg;
 	kustos_deadline until;
 	const bool *over; /* set by a callback; or nudge() tells of it */
+	const struct ku_fork_guard *fork; /* a child does not drive */
 };
 
 struct ku_zk_driving {

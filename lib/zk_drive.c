@@ -7,13 +7,16 @@
  * soon be back.  Then the handle's own thread does, until it wakes a thread that
  * waited.
  */
+#define _GNU_SOURCE /* ppoll() */
 #include "clock.h"
+#include "fork.h"
 #include "thread.h"
 #include "zk_st.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -106,17 +109,30 @@ static bool connected(const struct ku_zk *zk)
 	return !zk->ending && zoo_state(zk->lib.zh) == ZOO_CONNECTED_STATE;
 }
 
+/* Wait for news.  A handler of the program may have forked meanwhile: the
+   connection is the parent's, so the child sleeps, as it would in any wait. */
+static void await(const struct ku_zk_drive *who, struct pollfd *p, int ms,
+	const sigset_t *signals)
+{
+	struct timespec time = ku_timespec(ms * KU_NS_PER_MS);
+
+	if (ppoll(p, 2, &time, signals) < 0)
+		p[0].revents = p[1].revents = 0;
+	while (who->fork != NULL && ku_forked(who->fork))
+		pause();
+}
+
 /* Wait until something can be done, at most for "most_ms", and do it, unless
-   another thread drives by then. */
-static void go(struct ku_zk *zk, const struct ku_zk_drive *who, int most_ms)
+   another thread drives by then.  Only while it waits are signals let in. */
+static void go(struct ku_zk *zk, const struct ku_zk_drive *who, int most_ms,
+	const sigset_t *signals)
 {
 	struct pollfd p[2] = { { .fd = zk->wake, .events = POLLIN } };
 	int ms = prepare(zk, &p[1]);
 	uint64_t shift = zk->shift, count;
 
 	who->leave(who->arg);
-	if (poll(p, 2, ms < most_ms ? ms : most_ms) < 0)
-		p[0].revents = p[1].revents = 0;
+	await(who, p, ms < most_ms ? ms : most_ms, signals);
 	who->enter(who->arg);
 	if (zk->shift != shift)
 		return;
@@ -166,7 +182,7 @@ static void *drive(void *arg)
 	zk->own.enter(zk->own.arg);
 	while (!zk->ending && !is_unrecoverable(zk->lib.zh)) {
 		zk->offered = false;
-		go(zk, &zk->own, INT_MAX);
+		go(zk, &zk->own, INT_MAX, NULL);
 		if (!zk->offered || !connected(zk) || ku_zk_flow_has(&zk->flow))
 			continue;
 		set_driver(zk, KU_ZK_NOBODY);
@@ -179,11 +195,11 @@ static void *drive(void *arg)
 
 /* Other threads */
 
-/* Return for how many milliseconds one may drive: what may delay a ping must be
-   little beside the session's timeout. */
+/* Return for how many milliseconds one may drive.  Twice that is little beside
+   the time after which a client suspects its server. */
 static int longest(const struct ku_zk *zk)
 {
-	int ms = zoo_recv_timeout(zk->lib.zh) / 10;
+	int ms = zoo_recv_timeout(zk->lib.zh) / 20;
 
 	return ms > LONGEST_MS ? LONGEST_MS : ms;
 }
@@ -218,6 +234,7 @@ static bool st_drive(struct ku_zk *zk, const struct ku_zk_drive *who)
 {
 	int64_t begin = ku_monotonic(&ku_clock_real);
 	int64_t most = longest(zk) * KU_NS_PER_MS;
+	sigset_t all, signals;
 	int ms;
 
 	if (zk->driver != KU_ZK_NOBODY || !connected(zk) || who->until <= begin)
@@ -229,9 +246,12 @@ static bool st_drive(struct ku_zk *zk, const struct ku_zk_drive *who)
 	zk->inside++;
 	zk->patience_ns = begin + 2 * most;
 	set_relief(zk, 2 * most);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &signals);
 	while (zk->shift == shift && !*who->over && connected(zk) &&
 		(ms = time_left(until)) > 0)
-		go(zk, who, ms);
+		go(zk, who, ms, &signals);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 	if (zk->shift == shift)
 		hand_on(zk, *who->over);
 	leave_for_good(zk);
@@ -245,6 +265,7 @@ static void st_offer(struct ku_zk *zk)
 
 static void st_decline(struct ku_zk *zk)
 {
+	zk->offered = false;
 	if (zk->driver == KU_ZK_NOBODY)
 		set_relief(zk, 1);
 }

@@ -13,7 +13,6 @@
 
 /* The pings, which wake whoever drives, are far apart. */
 #define T_MS 30000
-#define AT_ONCE_MS 500
 
 static struct proxy *way;
 static struct kustos_client *client;
@@ -61,7 +60,7 @@ static int reader_of_another(void)
 	check_err(kustos_exists_async(client, "/", KUSTOS_FOREVER, NULL,
 			  count_completion, &done),
 		KUSTOS_OK);
-	test_eventually(completions_of(&done) == 1, AT_ONCE_MS);
+	test_eventually(completions_of(&done) == 1, 500);
 	return atomic_load(&reader);
 }
 
@@ -90,8 +89,9 @@ END_TEST
 static struct {
 	pthread_t id;
 	atomic_int number; /* once it drives */
-	kustos_deadline until;
+	int limit_ms;	   /* 0: it waits for ever */
 	enum kustos_err err;
+	int64_t began_ms, ended_ms; /* its wait */
 	atomic_bool over;
 	struct kustos_hold *hold; /* what it waits for */
 } waiter;
@@ -101,17 +101,21 @@ static void *wait_main(void *arg)
 	(void)arg;
 	while (!reads_itself())
 		;
+	waiter.began_ms = test_now_ms();
 	atomic_store(&waiter.number, thread_id());
-	waiter.err = kustos_mutex_lock(mutex, waiter.until, cancel);
+	waiter.err = kustos_mutex_lock(mutex,
+		waiter.limit_ms > 0 ? kustos_after_ms(waiter.limit_ms)
+				    : KUSTOS_FOREVER,
+		cancel);
+	waiter.ended_ms = test_now_ms();
 	if (waiter.err == KUSTOS_OK)
 		check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
 	atomic_store(&waiter.over, true);
 	return NULL;
 }
 
-static void start_waiter(kustos_deadline until)
+static void start_waiter(void)
 {
-	waiter.until = until;
 	waiter.hold = hold_take(mutex);
 	atomic_store(&waiter.number, 0);
 	atomic_store(&waiter.over, false);
@@ -121,62 +125,91 @@ static void start_waiter(kustos_deadline until)
 
 static void end_waiter(enum kustos_err wanted)
 {
-	test_eventually(atomic_load(&waiter.over), AT_ONCE_MS);
+	test_eventually(atomic_load(&waiter.over), 500);
 	ck_assert_int_eq(pthread_join(waiter.id, NULL), 0);
 	check_err(waiter.err, wanted);
 }
 
-/* The first may be late for that, too. */
-static void start_driver(kustos_deadline until)
+static void grant(void)
 {
-	start_waiter(until);
+	hold_give(waiter.hold);
+	end_waiter(KUSTOS_OK);
+}
+
+/* The first may be late for that, too. */
+static void start_driver(void)
+{
+	start_waiter();
 	while (reader_of_another() != atomic_load(&waiter.number)) {
-		hold_give(waiter.hold);
-		end_waiter(KUSTOS_OK);
-		start_waiter(until);
+		grant();
+		start_waiter();
 	}
 }
 
+/* It drives for a tenth of a second at most, and on a busy machine all of this
+   may be slow.  So whatever is quick need be so only once in many times. */
+#define TIMES 50
+#define QUICK_MS 40
+
 START_TEST(who_waits_reads_what_is_for_others)
 {
-	start_driver(KUSTOS_FOREVER);
-	client_exchange(client);
-	ck_assert_int_eq(atomic_load(&reader), atomic_load(&waiter.number));
-	hold_give(waiter.hold);
-	end_waiter(KUSTOS_OK);
+	bool read = false;
+
+	for (int i = 0; i < TIMES && !read; i++) {
+		start_driver();
+		client_exchange(client);
+		read = atomic_load(&reader) == atomic_load(&waiter.number);
+		grant();
+	}
+	ck_assert(read);
 }
 END_TEST
 
 /* In these two nothing is read that would end its sleep. */
 START_TEST(who_waits_hears_of_a_hand_over_at_once)
 {
-	start_driver(KUSTOS_FOREVER);
-	proxy_set_mode(way, PROXY_HOLE);
-	hold_give(waiter.hold);
-	end_waiter(KUSTOS_OK);
-	proxy_set_mode(way, PROXY_PASS);
+	int64_t begin, least = INT64_MAX;
+
+	for (int i = 0; i < TIMES && least > QUICK_MS; i++) {
+		start_driver();
+		proxy_set_mode(way, PROXY_HOLE);
+		begin = test_now_ms();
+		grant();
+		if (waiter.ended_ms - begin < least)
+			least = waiter.ended_ms - begin;
+		proxy_set_mode(way, PROXY_PASS);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
+	}
+	ck_assert_int_le(least, QUICK_MS);
 }
 END_TEST
 
-START_TEST(who_waits_hears_of_a_cancel_at_once)
+START_TEST(who_waits_hears_of_a_cancel)
 {
-	start_driver(KUSTOS_FOREVER);
+	start_driver();
 	proxy_set_mode(way, PROXY_HOLE);
 	kustos_cancel_fire(cancel);
 	end_waiter(KUSTOS_ECANCELED);
-	proxy_set_mode(way, PROXY_PASS);
 	hold_give(waiter.hold);
+	proxy_set_mode(way, PROXY_PASS);
 }
 END_TEST
 
 START_TEST(who_waits_keeps_its_deadline)
 {
-	kustos_deadline until = kustos_after_ms(3000);
+	int64_t least = INT64_MAX;
 
-	start_driver(until);
-	test_eventually(kustos_after_ms(0) >= until, 5000);
-	end_waiter(KUSTOS_ETIMEDOUT);
-	hold_give(waiter.hold);
+	waiter.limit_ms = 20;
+	for (int i = 0; i < TIMES && least > waiter.limit_ms + QUICK_MS; i++) {
+		start_waiter();
+		end_waiter(KUSTOS_ETIMEDOUT);
+		hold_give(waiter.hold);
+		ck_assert_int_ge(waiter.ended_ms - waiter.began_ms,
+			waiter.limit_ms);
+		if (waiter.ended_ms - waiter.began_ms < least)
+			least = waiter.ended_ms - waiter.began_ms;
+	}
+	ck_assert_int_le(least, waiter.limit_ms + QUICK_MS);
 }
 END_TEST
 
@@ -184,7 +217,7 @@ START_TEST(who_waits_hears_of_the_end_of_its_session)
 {
 	int64_t epoch = client_epoch(client);
 
-	start_driver(KUSTOS_FOREVER);
+	start_driver();
 	client_kill_session(client);
 	end_waiter(KUSTOS_OK);
 	client_wait_epoch(client, epoch, 10000);
@@ -203,14 +236,24 @@ static void take_long(int sig)
 		test_pause_1ms();
 }
 
+/* Have it meet the handler while it certainly drives. */
 static void start_held_up(void)
 {
-	atomic_store(&handles, false);
-	atomic_store(&handled, false);
+	int64_t begin;
+
 	signal(SIGUSR1, take_long);
-	start_driver(KUSTOS_FOREVER);
-	ck_assert_int_eq(pthread_kill(waiter.id, SIGUSR1), 0);
-	test_eventually(atomic_load(&handles), 1000);
+	for (;;) {
+		atomic_store(&handles, false);
+		atomic_store(&handled, false);
+		start_driver();
+		begin = waiter.began_ms;
+		ck_assert_int_eq(pthread_kill(waiter.id, SIGUSR1), 0);
+		test_eventually(atomic_load(&handles), 1000);
+		if (test_now_ms() - begin < 90)
+			return;
+		atomic_store(&handled, true);
+		grant();
+	}
 }
 
 START_TEST(who_is_held_up_does_not_hold_up_the_session)
@@ -248,18 +291,17 @@ START_TEST(who_waits_for_long_leaves_it_to_the_own_thread)
 {
 	int64_t begin;
 
-	start_driver(KUSTOS_FOREVER);
+	start_driver();
 	begin = test_now_ms();
 	test_eventually(test_now_ms() >= begin + LONG_MS, LONG_MS);
 	ck_assert_int_ne(reader_of_another(), atomic_load(&waiter.number));
-	hold_give(waiter.hold);
-	end_waiter(KUSTOS_OK);
+	grant();
 }
 END_TEST
 
 START_TEST(who_waits_does_not_keep_the_client_from_being_closed)
 {
-	start_driver(KUSTOS_FOREVER);
+	start_driver();
 	client_drop(client);
 	end_waiter(KUSTOS_ECLOSED);
 	client = NULL;
@@ -276,7 +318,7 @@ int main(void)
 	tcase_add_test(t, when_nobody_waits_the_handles_own_thread_reads);
 	tcase_add_test(t, who_waits_reads_what_is_for_others);
 	tcase_add_test(t, who_waits_hears_of_a_hand_over_at_once);
-	tcase_add_test(t, who_waits_hears_of_a_cancel_at_once);
+	tcase_add_test(t, who_waits_hears_of_a_cancel);
 	tcase_add_test(t, who_waits_keeps_its_deadline);
 	tcase_add_test(t, who_waits_hears_of_the_end_of_its_session);
 	tcase_add_test(t, who_is_held_up_does_not_hold_up_the_session);

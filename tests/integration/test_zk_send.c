@@ -231,6 +231,11 @@ START_TEST(L23_what_is_kept_for_a_connection_goes_nowhere_else)
 	pthread_join(server, NULL);
 	leave_side(&a);
 	ck_assert_int_eq(await_answer(&answer), KU_ZK_CONNECTIONLOSS);
+	for (int i = 0; i < 2; i++) { /* when it has left once more */
+		enter_side(&a);
+		leave_side(&a);
+		test_pause_1ms();
+	}
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(recv(fresh[i], &byte, 1, MSG_DONTWAIT), -1);
 	close(listener);
