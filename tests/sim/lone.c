@@ -118,7 +118,7 @@ static int submit_instead(struct ku_zk *zk, const struct ku_zk_request *request,
 
 	ck_assert_ptr_nonnull(it);
 	*it = (struct instead){ *instead, done, arg };
-	return ku_zk_sim.submit(zk, request, answer, it);
+	return lone_submit(zk, request, answer, it);
 }
 
 int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
@@ -129,6 +129,15 @@ int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
 		.version = -1 };
 
 	return submit_instead(zk, &any, instead, done, arg);
+}
+
+int lone_submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+
+	ku_zk_sim.push(zk);
+	return rc;
 }
 
 int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg)

@@ -53,6 +53,10 @@ void lone_send(struct bench *bench, struct ku_zk *rival,
 int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
 	ku_zk_done_fn *done, void *arg);
 
+/* Send a request past the client. */
+int lone_submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg);
+
 /* The same with an answer that has nothing but the code "rc", an enum
    ku_zk_rc. */
 int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg);

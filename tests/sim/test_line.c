@@ -186,8 +186,8 @@ START_TEST(P05_a_watch_of_who_gave_up_meanwhile_is_taken_off)
 		KU_ZK_OK);
 	lone_run_ms(&lone.bench, lone.client, 100);
 	kustos_cancel_fire(cancel);
-	ck_assert_int_eq(ku_zk_sim.submit(first.zk, &first.read, first.done,
-				 first.done_arg),
+	ck_assert_int_eq(
+		lone_submit(first.zk, &first.read, first.done, first.done_arg),
 		KU_ZK_OK);
 	lone_run_ms(&lone.bench, lone.client, 100);
 	ck_assert_uint_eq(lone.bench.model->servers[0].watches.count, 0);

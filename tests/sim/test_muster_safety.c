@@ -34,8 +34,8 @@ static int keep_back(struct kept *kept, struct ku_zk *zk,
 static void let_go(struct kept *kept)
 {
 	ck_assert_ptr_nonnull(kept->zk);
-	ck_assert_int_eq(ku_zk_sim.submit(kept->zk, &kept->request, kept->done,
-				 kept->arg),
+	ck_assert_int_eq(
+		lone_submit(kept->zk, &kept->request, kept->done, kept->arg),
 		KU_ZK_OK);
 }
 

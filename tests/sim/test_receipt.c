@@ -117,7 +117,7 @@ START_TEST(a_receipt_that_is_used_just_then_stays)
 	ck_assert_ptr_nonnull(held.zk);
 	ck_assert_int_eq(bench_set(&bench, raw, RACED, "", -1).rc, KU_ZK_OK);
 	ck_assert_int_eq(
-		ku_zk_sim.submit(held.zk, &held.request, held.done, held.arg),
+		lone_submit(held.zk, &held.request, held.done, held.arg),
 		KU_ZK_OK);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert(is_there(RACED));

@@ -313,8 +313,8 @@ static struct kustos_latch *start_late(void)
 		i < AGAIN_MS && model_child_count(bench.model, LINE) < 2; i++)
 		lone_run_ms(&bench, client, 1);
 	ck_assert_ptr_nonnull(client->strays.nests);
-	ck_assert_int_eq(ku_zk_sim.submit(client->session.handle->zk, &late,
-				 ignore, NULL),
+	ck_assert_int_eq(
+		lone_submit(client->session.handle->zk, &late, ignore, NULL),
 		KU_ZK_OK);
 	return another;
 }

@@ -86,8 +86,8 @@ static void be_late(void)
 		.acl_count = client->config.acl_count,
 		.mode = KU_ZK_EPHEMERAL };
 
-	ck_assert_int_eq(ku_zk_sim.submit(client->session.handle->zk, &late,
-				 ignore, NULL),
+	ck_assert_int_eq(
+		lone_submit(client->session.handle->zk, &late, ignore, NULL),
 		KU_ZK_OK);
 	run_ms(WAY_MS);
 	ck_assert(model_stat(bench.model, lost, NULL));
