@@ -174,10 +174,7 @@ struct ku_zk_session {
 	char server[64]; /* numeric address, or empty */
 };
 
-/* Of a table whose handles are driven: one thread at a time waits for the
-   network, sends, receives and calls back.  Each handle has a thread of its own
-   for that, but another may do it while it waits for an answer.  For all of
-   these the caller has entered. */
+/* A thread that is to drive a handle, and until when. */
 struct ku_zk_drive {
 	/* As those of the handle, which may be closed meanwhile. */
 	ku_zk_turn_fn *enter, *leave;
@@ -187,6 +184,10 @@ struct ku_zk_drive {
 	const struct ku_fork_guard *fork; /* a child does not drive */
 };
 
+/* Of a table whose handles are driven: one thread at a time waits for the
+   network, sends, receives and calls back.  Each handle has a thread of its own
+   for that, but another may do it while it waits for an answer.  For all of
+   these the caller has entered. */
 struct ku_zk_driving {
 	/* Drive until "*over" or until the deadline, but not for long: the
 	   program's thread may be held up.  Leaves and enters meanwhile.
@@ -218,10 +219,10 @@ struct ku_zk_api {
 	void (*close)(struct ku_zk *zk);
 
 	/* Queue one request, which need not be sent before push().  Returns
-	   KU_ZK_OK, or why it was not accepted, in
-	   which case it was not sent and "done" is never called: among others
-	   KU_ZK_SYSTEMERROR when memory is short, and KU_ZK_CONNECTIONLOSS for
-	   a MULTI while disconnected. */
+	   KU_ZK_OK, or why it was not accepted, in which case it is not sent
+	   and "done" is never called: among others KU_ZK_SYSTEMERROR when
+	   memory is short, and KU_ZK_CONNECTIONLOSS for a MULTI while
+	   disconnected. */
 	int (*submit)(struct ku_zk *zk, const struct ku_zk_request *request,
 		ku_zk_done_fn *done, void *arg);
 

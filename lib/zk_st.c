@@ -138,8 +138,8 @@ static bool st_kick(struct ku_zk *zk)
    those who wait for answers, and send the rest of a half-sent request to the
    next server.  So the connection is broken, which is seen by whoever drives,
    and then it turns.  One that is just being made the library may give up; then
-   somebody waits for a descriptor that is closed, and whose number may soon be another
-   file's. */
+   somebody waits for a descriptor that is closed, and whose number may soon be
+   another file's. */
 static void st_steer(struct ku_zk *zk, const char *addresses, bool move)
 {
 	free(zk->next);

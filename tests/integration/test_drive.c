@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 /* The pings, which wake whoever drives, are far apart. */
 #define T_MS 30000
@@ -34,7 +33,6 @@ static void set_up(void)
 
 	way = fixture_proxy();
 	o = client_options(proxy_address(way), T_MS);
-
 	o.on_request = answered;
 	client = client_open_with(&o);
 	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
@@ -166,7 +164,7 @@ START_TEST(who_waits_reads_what_is_for_others)
 }
 END_TEST
 
-/* In these two nothing is read that would end its sleep. */
+/* In these two nothing is read that would end its sleep before its time. */
 START_TEST(who_waits_hears_of_a_hand_over_at_once)
 {
 	int64_t begin, least = INT64_MAX;

@@ -47,14 +47,14 @@ void lone_make(struct bench *bench, struct ku_zk *rival, const char *path);
 void lone_send(struct bench *bench, struct ku_zk *rival,
 	const struct ku_zk_request *request);
 
+/* Send a request past the client. */
+int lone_submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg);
+
 /* For a layer on top of ku_zk_sim, in place of its submit(): the request is not
    sent, and when its turn comes it is answered with "instead".  The connection
    must last until then, and what "instead" points to must stay. */
 int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
-	ku_zk_done_fn *done, void *arg);
-
-/* Send a request past the client. */
-int lone_submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg);
 
 /* The same with an answer that has nothing but the code "rc", an enum
